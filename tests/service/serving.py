@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from argon2 import PasswordHasher
@@ -41,6 +42,17 @@ def write_rows(path: Path, n_rows: int = 40, *more: str) -> None:
     path.write_text("\n".join([*lines, *more]) + "\n")
 
 
+def register(datasets: Datasets, *given: Any, **named: Any) -> Dataset:
+    """Check files and register them, as a steward does."""
+    draft = datasets.draft(*given, **named)
+    return datasets.add(draft, datasets.check(draft))
+
+
+def check_again(datasets: Datasets, dataset: Dataset) -> None:
+    """Check the files of a data set once more; it is open again."""
+    datasets.reopen(dataset, datasets.check(dataset))
+
+
 @dataclass(frozen=True)
 class Serving:
     """Everything that a service stands on."""
@@ -70,7 +82,7 @@ class Serving:
             password = accounts.add(name, role)
             accounts.change_password(accounts.by_name(name), password, PASSWORD)
             users.append(accounts.by_name(name))
-        visits, _ = datasets.register("visits", "visits.csv", SCHEMA, AddRemoveRow(), 1000)
+        visits = register(datasets, "visits", "visits.csv", SCHEMA, AddRemoveRow(), 1000)
         datasets.grant(visits, users[1], "2", "0", "")
         return cls.opened(folder, url)
 

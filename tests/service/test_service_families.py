@@ -28,7 +28,7 @@ from privclust.unit import Unit
 from privclust.unit.rows import AddRemoveRow, Person
 from service.browser import Browser, message, services_on
 from service.clocks import run_one
-from service.serving import SCHEMA, Serving
+from service.serving import SCHEMA, Serving, register
 from service.test_service_rules import FAR
 from support.variants import categorical_kmeans, dilca, medoids
 
@@ -58,8 +58,8 @@ def with_matrix(serving: Serving, unit: Unit | None = None, more: int = 0) -> Da
     dense[3, 4] += more
     counts = sparse.csr_array(dense)
     sparse.save_npz(serving.settings.folder / "baskets.npz", counts)
-    made, _ = serving.datasets.register(
-        "baskets", "baskets.npz", COUNTS, unit or MatrixCount(), COUNTS.rows
+    made = register(
+        serving.datasets, "baskets", "baskets.npz", COUNTS, unit or MatrixCount(), COUNTS.rows
     )
     serving.datasets.grant(made, serving.ann, "2", "1e-5", "")
     return made

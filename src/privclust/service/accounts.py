@@ -124,21 +124,24 @@ class Accounts:
         sql = f"SELECT {_COLUMNS}, active FROM service_users WHERE deleted = 0 ORDER BY name"  # noqa: S608
         return [(_user(row[:4]), bool(row[4])) for row in self._database.rows(sql)]
 
+    def _find(self, condition: str, *values: str) -> User | None:
+        sql = f"SELECT {_COLUMNS} FROM service_users WHERE {condition}"  # noqa: S608
+        rows = self._database.rows(sql, *values)
+        return _user(rows[0]) if rows else None
+
     def by_name(self, name: str) -> User:
         """Return the user of a name."""
-        sql = f"SELECT {_COLUMNS} FROM service_users WHERE name = ? AND deleted = 0"  # noqa: S608
-        rows = self._database.rows(sql, name_of("user", name))
-        if not rows:
+        found = self._find("name = ? AND deleted = 0", name_of("user", name))
+        if found is None:
             raise NotFoundError("There is no user of that name; check the spelling.")
-        return _user(rows[0])
+        return found
 
     def by_id(self, user_id: str) -> User:
         """Return the user of an id."""
-        sql = f"SELECT {_COLUMNS} FROM service_users WHERE id = ? AND deleted = 0"  # noqa: S608
-        rows = self._database.rows(sql, user_id)
-        if not rows:
+        found = self._find("id = ? AND deleted = 0", user_id)
+        if found is None:
             raise NotFoundError
-        return _user(rows[0])
+        return found
 
     def reset(self, user: User) -> str:
         """Return a new one-time password; all sessions and tokens of the user end."""
@@ -244,9 +247,8 @@ class Accounts:
             self._take_role(known, role)
         sql = "UPDATE service_users SET password = '', must_change = 0 "
         self._database.write(sql + "WHERE name = ? AND active = 1 AND must_change = 1", known)
-        sql = f"SELECT {_COLUMNS} FROM service_users WHERE name = ? AND active = 1"  # noqa: S608
-        rows = self._database.rows(sql, known)
-        return self._begin_session(_user(rows[0])) if rows else None
+        user = self._find("name = ? AND active = 1", known)
+        return None if user is None else self._begin_session(user)
 
     def _take_role(self, name: str, role: str) -> None:
         """Make an account with a role, or change its role; then tokens of the old role end."""

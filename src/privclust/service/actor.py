@@ -57,8 +57,7 @@ class Actor:
             budget = question.cost(dataset.schema, dataset.unit)
         except ValueError as error:
             raise ServiceError(sentence_of(error)) from None
-        cost = cost_for(self.services.database.ledger, dataset.name, self.user.name, budget)
-        return {"cost": cost.words, "covered": cost.covered, "left": cost.left}
+        return cost_for(self.services.database.ledger, dataset.name, self.user.name, budget)
 
     async def plan(self, dataset: Dataset, question: FitQuestion) -> dict[str, Any]:
         """Return the plan of a question, with what it costs this user."""

@@ -100,6 +100,87 @@ class FinishedJob:
     flaws: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Asking:
+    """A question that is being asked, within its transaction."""
+
+    together: LedgerTransaction
+    user: User
+    dataset: Dataset
+    question: FitQuestion
+    digest: str  # what tells the question about these files apart
+    job_id: str
+
+    def find_known(self) -> Answer | None:
+        """Return the job of a repeated request, or one that waits for the same answer."""
+        run, user = self.together.run, self.user
+        same = run("SELECT user_id, question FROM service_jobs WHERE id = ?", (self.job_id,))
+        if same and same[0] != (user.id, self.digest):
+            raise ConflictError("This request was made before with other contents; make a new one.")
+        if same:
+            return Answer(self.job_id, known=True)
+        sql = "SELECT frozen FROM service_datasets d WHERE id = ? AND EXISTS (SELECT 1 FROM "
+        sql += "service_access a WHERE a.dataset_id = d.id AND a.user_id = ?)"
+        state = run(sql, (self.dataset.id, user.id))
+        if not state:
+            raise NotFoundError
+        if notice := run("SELECT text FROM service_notices WHERE name = 'maintenance'"):
+            raise UnavailableError(f"Nothing can be asked during maintenance: {notice[0][0]}")
+        # Whether it has ended must not show before its tick, not even if it is asked again.
+        sql = (
+            "SELECT id FROM service_jobs WHERE user_id = ? AND question = ? AND receipt <> '' "
+            "AND (state IN ('queued', 'running') OR finished_at > ?) ORDER BY asked_at DESC"
+        )
+        if waiting := run(sql, (user.id, self.digest, clock.now())):
+            return Answer(str(waiting[0][0]), known=True)
+        if state[0][0]:
+            raise ConflictError(_FROZEN)
+        return None
+
+    def find_stored(self) -> Answer | None:
+        """Answer from a release that is there and may be seen, at no cost."""
+        sql = (
+            "SELECT r.id FROM service_releases r JOIN service_jobs j ON j.id = r.job_id "
+            "WHERE r.question = ? AND j.state = 'done' ORDER BY r.visible_at, r.id"
+        )
+        rows = self.together.run(sql, (self.digest,))
+        if not rows:
+            return None
+        release_id = str(rows[0][0])
+        sql = "SELECT id FROM service_jobs WHERE user_id = ? AND release_id = ? AND state = 'done'"
+        if mine := self.together.run(sql, (self.user.id, release_id)):
+            return Answer(str(mine[0][0]), free=True, known=True)
+        # It was asked so long ago that it has been there for any number of ticks.
+        before = clock.now() - 1
+        self._insert("", "done", 1, before, before, release_id)
+        return Answer(self.job_id, free=True)
+
+    def charge(self, tick_seconds: int) -> Answer:
+        """Charge the question and queue its job."""
+        sql = "SELECT count(*) FROM service_jobs WHERE user_id = ? AND state = 'queued'"
+        if self.together.run(sql, (self.user.id,))[0][0] >= _MOST_WAITING:
+            raise TooManyError(_WAITING)
+        question, facts, unit = self.question, self.dataset.schema, self.dataset.unit
+        cost, purpose = question.cost(facts, unit), question.kind.__name__
+        receipt = self.together.reserve(
+            self.dataset.name, self.user.name, cost, unit, purpose, self.job_id
+        )
+        values = question.values_per_row(facts)
+        first = first_tick_from(self.dataset.most_rows, values, tick_seconds)
+        self._insert(receipt, "queued", first, clock.now(), None, None)
+        return Answer(self.job_id)
+
+    def _insert(self, *row: str | int | None) -> None:
+        """Insert a job: receipt, state, first tick, when it was asked and ended, its release."""
+        asked = json.dumps(self.question.to_dict(), ensure_ascii=False)
+        self.together.run(
+            "INSERT INTO service_jobs (id, dataset_id, user_id, question, asked, receipt, state, "
+            "first_tick, asked_at, finished_at, release_id, details, worker) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '')",
+            (self.job_id, self.dataset.id, self.user.id, self.digest, asked, *row),
+        )
+
+
 class Jobs:
     """The queue and what became of it."""
 
@@ -123,97 +204,8 @@ class Jobs:
             # Files may have been checked in since the reader's page was made.
             sql = "SELECT digest FROM service_datasets WHERE id = ?"
             digest = question.digest_on(dataset.id, together.run(sql, (dataset.id,))[0][0])
-            answer = self._known(together, user, dataset, digest, job_id)
-            if answer is None:
-                answer = self._stored(together, user, dataset, question, digest, job_id)
-            if answer is None:
-                answer = self._charge(together, user, dataset, question, digest, job_id)
-        return answer
-
-    def _known(
-        self, together: LedgerTransaction, user: User, dataset: Dataset, digest: str, job_id: str
-    ) -> Answer | None:
-        """Return the job of a repeated request, or one that waits for the same answer."""
-        same = together.run("SELECT user_id, question FROM service_jobs WHERE id = ?", (job_id,))
-        if same and same[0] != (user.id, digest):
-            raise ConflictError("This request was made before with other contents; make a new one.")
-        if same:
-            return Answer(job_id, known=True)
-        sql = "SELECT frozen FROM service_datasets d WHERE id = ? AND EXISTS (SELECT 1 FROM "
-        sql += "service_access a WHERE a.dataset_id = d.id AND a.user_id = ?)"
-        state = together.run(sql, (dataset.id, user.id))
-        if not state:
-            raise NotFoundError
-        sql = "SELECT text FROM service_notices WHERE name = 'maintenance'"
-        if notice := together.run(sql):
-            raise UnavailableError(f"Nothing can be asked during maintenance: {notice[0][0]}")
-        # Whether it has ended must not show before its tick, not even if it is asked again.
-        sql = (
-            "SELECT id FROM service_jobs WHERE user_id = ? AND question = ? AND receipt <> '' "
-            "AND (state IN ('queued', 'running') OR finished_at > ?) ORDER BY asked_at DESC"
-        )
-        if waiting := together.run(sql, (user.id, digest, clock.now())):
-            return Answer(str(waiting[0][0]), known=True)
-        if state[0][0]:
-            raise ConflictError(_FROZEN)
-        return None
-
-    def _stored(
-        self,
-        together: LedgerTransaction,
-        user: User,
-        dataset: Dataset,
-        question: FitQuestion,
-        digest: str,
-        job_id: str,
-    ) -> Answer | None:
-        """Answer from a release that is there and may be seen, at no cost."""
-        sql = (
-            "SELECT r.id FROM service_releases r JOIN service_jobs j ON j.id = r.job_id "
-            "WHERE r.question = ? AND j.state = 'done' ORDER BY r.visible_at, r.id"
-        )
-        rows = together.run(sql, (digest,))
-        if not rows:
-            return None
-        release_id = str(rows[0][0])
-        sql = "SELECT id FROM service_jobs WHERE user_id = ? AND release_id = ? AND state = 'done'"
-        mine = together.run(sql, (user.id, release_id))
-        if mine:
-            return Answer(str(mine[0][0]), free=True, known=True)
-        # It was asked so long ago that it has been there for any number of ticks.
-        row = _row(job_id, dataset, user, digest, question, "", "done", 1, clock.now() - 1)
-        self._insert(together, (*row, clock.now() - 1, release_id, "", ""))
-        return Answer(job_id, free=True)
-
-    def _charge(
-        self,
-        together: LedgerTransaction,
-        user: User,
-        dataset: Dataset,
-        question: FitQuestion,
-        digest: str,
-        job_id: str,
-    ) -> Answer:
-        sql = "SELECT count(*) FROM service_jobs WHERE user_id = ? AND state = 'queued'"
-        if together.run(sql, (user.id,))[0][0] >= _MOST_WAITING:
-            raise TooManyError(_WAITING)
-        purpose = question.kind.__name__
-        cost = question.cost(dataset.schema, dataset.unit)
-        receipt = together.reserve(dataset.name, user.name, cost, dataset.unit, purpose, job_id)
-        first = first_tick_from(
-            dataset.most_rows, question.values_per_row(dataset.schema), self._unit
-        )
-        row = _row(job_id, dataset, user, digest, question, receipt, "queued", first, clock.now())
-        self._insert(together, (*row, None, None, "", ""))
-        return Answer(job_id)
-
-    def _insert(self, together: LedgerTransaction, row: tuple[Any, ...]) -> None:
-        together.run(
-            "INSERT INTO service_jobs (id, dataset_id, user_id, question, asked, receipt, state, "
-            "first_tick, asked_at, finished_at, release_id, details, worker) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            row,
-        )
+            asking = Asking(together, user, dataset, question, digest, job_id)
+            return asking.find_known() or asking.find_stored() or asking.charge(self._unit)
 
     # What is there.
     def next_change_at(self) -> int:
@@ -255,21 +247,6 @@ class Jobs:
         if job.user_id != user.id:
             raise NotFoundError
         return job.as_seen_at(clock.now() if moment is None else moment)
-
-
-def _row(
-    job_id: str,
-    dataset: Dataset,
-    user: User,
-    digest: str,
-    question: FitQuestion,
-    receipt: str,
-    state: str,
-    first: int,
-    asked_at: int,
-) -> tuple[Any, ...]:
-    asked = json.dumps(question.to_dict(), ensure_ascii=False)
-    return job_id, dataset.id, user.id, digest, asked, receipt, state, first, asked_at
 
 
 def _job(row: tuple[Any, ...]) -> Job:

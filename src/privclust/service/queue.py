@@ -185,30 +185,31 @@ class Queue:
 
     def cancel(self, job_id: str, by: User) -> None:
         """End a job that has not begun; its charge stays, because a ledger takes nothing back."""
-        sql = (
-            "UPDATE service_jobs SET state = 'failed', finished_at = ?, details = ? "
-            "WHERE id = ? AND state = 'queued' AND (user_id = ? OR ? = 1) RETURNING id"
+        self._change(
+            "state = 'failed', finished_at = ?, details = ? WHERE id = ? AND state = 'queued' "
+            "AND (user_id = ? OR ? = 1)",
+            (clock.now(), f"Cancelled by {by.name}.", job_id, by.id, by.is_steward + 0),
+            "Only a job that has not begun can be cancelled; wait for its end.",
         )
-        values = (clock.now(), f"Cancelled by {by.name}.", job_id, by.id, by.is_steward + 0)
-        if not self._database.write(sql, *values):
-            raise ConflictError("Only a job that has not begun can be cancelled; wait for its end.")
 
     def put_back(self, job_id: str) -> None:
         """Run an interrupted job once more on its charge; a steward's decision."""
-        sql = (
-            "UPDATE service_jobs SET state = 'queued', finished_at = NULL, details = '', "
-            "worker = '' WHERE id = ? AND state = 'interrupted' RETURNING id"
+        self._change(
+            "state = 'queued', finished_at = NULL, details = '', worker = '' "
+            "WHERE id = ? AND state = 'interrupted'",
+            (job_id,),
+            "Only an interrupted job can be run again; ask a new question.",
         )
-        if not self._database.write(sql, job_id):
-            raise ConflictError("Only an interrupted job can be run again; ask a new question.")
 
     def give_up(self, job_id: str) -> None:
         """Leave an interrupted job without a release; a steward's decision."""
-        sql = (
-            "UPDATE service_jobs SET state = 'failed' WHERE id = ? AND state = 'interrupted' "
-            "RETURNING id"
+        self._change(
+            "state = 'failed' WHERE id = ? AND state = 'interrupted'",
+            (job_id,),
+            "Only an interrupted job can be abandoned; reload the page to see its state.",
         )
-        if not self._database.write(sql, job_id):
-            raise ConflictError(
-                "Only an interrupted job can be abandoned; reload the page to see its state."
-            )
+
+    def _change(self, change: str, values: tuple[Any, ...], refusal: str) -> None:
+        sql = f"UPDATE service_jobs SET {change} RETURNING id"  # noqa: S608
+        if not self._database.write(sql, *values):
+            raise ConflictError(refusal)

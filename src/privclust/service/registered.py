@@ -17,7 +17,13 @@ from privclust.service.database import Database
 from privclust.service.declared import Counts, Declared, declared_from
 from privclust.service.errors import ConflictError, NotFoundError, ServiceError
 from privclust.service.questions import budget_of
-from privclust.service.registration import CheckedFiles, check_files, check_rules, resolve_path
+from privclust.service.registration import (
+    CheckedFiles,
+    Tell,
+    check_files,
+    check_rules,
+    resolve_path,
+)
 from privclust.service.releases import empty_releases
 from privclust.unit import Unit, unit_from
 
@@ -70,22 +76,6 @@ class Datasets:
 
     def __init__(self, database: Database, folder: Path) -> None:
         self._database, self._folder = database, folder
-
-    def register(
-        self,
-        name: str,
-        path: str,
-        schema: Declared,
-        unit: Unit,
-        most_rows: int,
-        note: str = "",
-        by: str | None = None,
-        meanings: Mapping[str, str] | None = None,
-    ) -> tuple[Dataset, CheckedFiles]:
-        """Check the files, pin their digest, and add the data set to service and ledger."""
-        draft = self.draft(name, path, schema, unit, most_rows, note, meanings)
-        checked = check_files(self.resolve_path(draft), schema, unit, most_rows)
-        return self.add(draft, checked, by), checked
 
     def draft(
         self,
@@ -157,12 +147,10 @@ class Datasets:
         """Return where the files are."""
         return resolve_path(self._folder, dataset.path)
 
-    def check_again(self, dataset: Dataset) -> CheckedFiles:
-        """Check the files once more; the data set is open again."""
+    def check(self, dataset: Dataset, tell: Tell = lambda words: None) -> CheckedFiles:
+        """Read the files of a data set once, try every offer on them, and say how far that is."""
         place = self.resolve_path(dataset)
-        checked = check_files(place, dataset.schema, dataset.unit, dataset.most_rows)
-        self.reopen(dataset, checked)
-        return checked
+        return check_files(place, dataset.schema, dataset.unit, dataset.most_rows, tell)
 
     def reopen(self, dataset: Dataset, checked: CheckedFiles) -> int:
         """Pin the digest of files that were checked, and open the data set.

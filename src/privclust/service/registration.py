@@ -27,6 +27,8 @@ from privclust.unit import Unit
 from privclust.unit.matrix import MatrixUnit
 from privclust.unit.rows import Person, RowUnit
 
+Tell = Callable[[str], None]
+
 # Squares of squares of larger numbers are no longer numbers.
 _FARTHEST = 1e50
 
@@ -95,7 +97,7 @@ def check_files(
     schema: Declared,
     unit: Unit,
     most_rows: int,
-    tell: Callable[[str], None] = lambda words: None,
+    tell: Tell = lambda words: None,
 ) -> CheckedFiles:
     """Read the rows once, try every offer on them, and return counts and digest for the steward.
 
@@ -138,7 +140,7 @@ def _report(place: Path, schema: Declared, unit: Unit, most_rows: int) -> Any:
     return report
 
 
-def _try_offers(place: Path, schema: Declared, unit: Unit, tell: Callable[[str], None]) -> None:
+def _try_offers(place: Path, schema: Declared, unit: Unit, tell: Tell) -> None:
     """Fit every offer once; nothing of it is kept, shown or charged."""
     delta = "1e-6" if isinstance(unit, MatrixUnit) and unit.whole_rows else "0"
     offers = offers_for(schema)
@@ -210,9 +212,7 @@ def digests_of(place: Path) -> tuple[str, tuple[str, ...]]:
     whole, single = hashlib.sha256(), set[str]()
     for file in sorted(place.rglob("*")):
         if file.is_symlink():
-            raise ServiceError(
-                "Symbolic links are not allowed in the data folder; copy the files into it."
-            )
+            raise ServiceError(_NO_LINKS)
         if file.is_file():
             digest = _digest(file)
             whole.update(f"{file.relative_to(place).as_posix()}\0{digest}\0".encode())

@@ -107,15 +107,16 @@ class Releases:
 
     def file(self, release_id: str, user: User) -> bytes:
         """Return the file of a release that a user may see."""
-        self.one(release_id, user)
-        sql = "SELECT file FROM service_releases WHERE id = ?"
-        return bytes(self._database.rows(sql, release_id)[0][0])
+        return bytes(self._part("file", release_id, user))
 
     def report(self, release_id: str, user: User) -> str:
         """Return the page of a release that a user may see."""
+        return str(self._part("report", release_id, user))
+
+    def _part(self, column: str, release_id: str, user: User) -> Any:
         self.one(release_id, user)
-        sql = "SELECT report FROM service_releases WHERE id = ?"
-        return str(self._database.rows(sql, release_id)[0][0])
+        sql = f"SELECT {column} FROM service_releases WHERE id = ?"  # noqa: S608
+        return self._database.rows(sql, release_id)[0][0]
 
 
 def empty_releases(together: LedgerTransaction, which: str, *values: Any) -> int:

@@ -43,8 +43,7 @@ class Services:
         """Return how far a job is, in words for stewards; empty if it is not known here."""
         if self.worker is None or job.state != "running":
             return ""
-        progress = self.worker.progress(job.id)
-        return "" if progress is None else progress.words
+        return self.worker.progress(job.id)
 
     @classmethod
     def open(

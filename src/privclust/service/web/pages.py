@@ -59,10 +59,6 @@ class Form:
         value = self.data.get(name, usual)
         return value.strip() if isinstance(value, str) else usual
 
-    def texts(self, name: str) -> list[str]:
-        """Return all values of a name."""
-        return [value for value in self.data.getlist(name) if isinstance(value, str)]
-
     def number(self, name: str) -> int:
         """Return a whole number, or 0."""
         text = self.text(name)
