@@ -6,10 +6,12 @@ import dataclasses
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from privclust import AddRemoveRow
 from privclust.exceptions import PrivclustError
 from privclust.service.database import Database
 from privclust.service.errors import ServiceError
@@ -76,6 +78,18 @@ def test_an_old_copy_is_noticed_until_its_loss_is_accepted(
         Database.open(url, head)
     head.unlink()
     Database.open(url, head)
+
+
+def test_a_server_without_the_newest_entries_is_noticed(
+    new_postgres_url: Callable[[], str], tmp_path: Path
+) -> None:
+    head = tmp_path / "kept.head"
+    database = Database.open(new_postgres_url(), head)
+    with database.write_transaction() as together:
+        together.create_dataset("visits", AddRemoveRow(), "")
+    Database.open(database.ledger.url, head)
+    with pytest.raises(ServiceError, match="lacks entries that were written before"):
+        Database.open(new_postgres_url(), head)
 
 
 def test_the_site_keeps_the_head_beside_its_database(serving: Serving) -> None:

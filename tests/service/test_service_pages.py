@@ -297,6 +297,28 @@ def test_a_plan_is_told_in_plain_words(error: float, words: str) -> None:
     assert "inertia" not in told
 
 
+@pytest.mark.parametrize(
+    ("error", "words"), [(0.05, "good."), (12, "to be used with care."), (30, "useless.")]
+)
+def test_a_plan_with_a_measure_of_its_own_says_first_what_to_expect(
+    error: float, words: str
+) -> None:
+    from privclust.categories.plan import NOISE
+
+    class Made:
+        measure, error_ratio = NOISE, error
+
+    assert _in_plain_words(Made(), 100).startswith(f"Expected result: {words}")
+
+
+def test_a_comparison_says_where_more_budget_stops_to_help() -> None:
+    from privclust.service.balance import curve
+
+    verdict = curve([(0.5, 3.0), (1.0, 1.5), (2.0, 1.7)]).verdict
+    assert "falls until ε = 1;" in verdict
+    assert curve([(0.5, 3.0), (1.0, 1.5)]).verdict == "A larger ε has a smaller error."
+
+
 def test_a_flat_comparison_is_not_drawn_as_a_trend() -> None:
     from privclust.service.balance import curve
 

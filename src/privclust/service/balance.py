@@ -138,10 +138,13 @@ def curve(points: Sequence[tuple[float, float]]) -> Curve:
         )
         for epsilon, error in points
     )
+    best = points[errors.index(min(errors))][0]
     if max(errors) - min(errors) < _FLAT * max(errors):
         words = "The error is about the same for all of these budgets, so the smallest will do."
-    else:
+    elif best == points[-1][0]:
         words = "A larger ε has a smaller error."
+    else:
+        words = f"The error falls until ε = {best:.3g}; beyond that it differs by chance alone."
     path = "M" + "L".join(f"{point.x} {point.y}" for point in placed)
     listed = ", ".join(f"{point.error} at ε = {point.epsilon}" for point in placed)
     return Curve(path, placed, f"Error without privacy is 1. Expected error: {listed}.", words)

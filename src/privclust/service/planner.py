@@ -192,16 +192,16 @@ def _in_plain_words(plan: Any, most_rows: int) -> str:
     """Return what to expect, for readers who know neither inertia nor ratios."""
     measure, error = plan.measure, plan.error_ratio
     if measure.sentence != Measure.sentence:
+        usable = "useless" if error > measure.hopeless else "to be used with care"
+        verdict = "good" if error <= measure.good else usable
         words: str = measure.sentence.format(name=measure.name, error=error, n_rows=most_rows)
-        return words
+        return f"Expected result: {verdict}. {words}"
     name = {"inertia": "the spread within clusters"}.get(measure.name, f"the {measure.name}")
     if error <= _AS_GOOD:
         return f"Expected result: as good as without privacy, judged by {name}."
     if error < _TWICE:
-        return (
-            f"Expected result: {name} about {100 * (error - 1):.0f} % larger than without privacy."
-        )
-    return f"Expected result: {name} about {error:.3g} times that without privacy."
+        return f"Expect {name} to be about {100 * (error - 1):.0f} % larger than without privacy."
+    return f"Expect {name} to be about {error:.3g} times that without privacy."
 
 
 def _dry(facts: str, unit: str, asked: str, most_rows: int) -> str:
