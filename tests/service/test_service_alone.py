@@ -46,7 +46,7 @@ def test_a_second_server_of_a_name_is_refused_and_files_are_private(
         refused = subprocess.run(  # noqa: S603
             [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
         )
-        assert "runs on this database already" in refused.stderr
+        assert "is already running on this database" in refused.stderr
         assert database.stat().st_mode & 0o077 == 0
     finally:
         server.stop()

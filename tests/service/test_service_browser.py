@@ -151,7 +151,7 @@ class Walker:
         self.sign_in(name, password)
         self.fill(old=password, new=PASSWORD)
         self.look("password")
-        self.press("Change it")
+        self.press("Change the password")
 
 
 def as_steward(walker: Walker, server: Running, name: str, dataset: str) -> str:
@@ -285,7 +285,7 @@ def go_the_whole_way(chromium: Any, running: Running, screen: str) -> None:
     walker.page.get_by_role("link", name=dataset, exact=True).click()
     walker.page.get_by_text("Ask the steward for more").click()
     walker.fill(epsilon="2", reason="a second wave of visits")
-    walker.press("Ask for it")
+    walker.press("Send the request")
     walker.look("dataset", "spent")
     walker.page.get_by_role("link", name=FAMILIES[screen]).click()
     walker.fill(epsilon="0.75")
@@ -294,7 +294,7 @@ def go_the_whole_way(chromium: Any, running: Running, screen: str) -> None:
     walker.look("ask", "refused")
     walker.go("/tokens")
     walker.fill(name="laptop")
-    walker.press("Make a token")
+    walker.press("Create a token")
     walker.look("tokens")
     walker.go("/jobs")
     walker.look("jobs")

@@ -178,7 +178,7 @@ def test_a_matrix_is_declared_in_toml_or_json() -> None:
 @pytest.mark.parametrize(
     ("declared", "unit", "said"),
     [
-        (Counts(29, 12), MatrixCount(), "a different number of rows"),
+        (Counts(29, 12), MatrixCount(), "declared number of rows"),
         (Counts(30, 13), MatrixCount(), "columns where"),
         (COUNTS, AddRemoveRow(), "protected by count, entry or row"),
         (SCHEMA, MatrixEntry(), "protected by count, entry or row"),

@@ -205,7 +205,7 @@ def test_a_deleted_data_set_leaves_its_account_and_its_rows_stay_paid_for(
 
 def test_a_data_set_with_jobs_is_not_deleted(serving: Serving) -> None:
     serving.jobs.ask(serving.ann, serving.visits, serving.question())
-    with pytest.raises(ConflictError, match="wait or run"):
+    with pytest.raises(ConflictError, match="waiting or running"):
         serving.datasets.delete(serving.visits)
 
 

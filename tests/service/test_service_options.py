@@ -79,7 +79,7 @@ def test_a_list_of_columns_has_one_form() -> None:
     assert FitQuestion.parse(asked(["ward"]).to_dict(), SCHEMA) == asked("ward")
     assert asked([]) == asked("") == FitQuestion.parse({"family": "distances"}, SCHEMA)
     for wrong in ("age", ["age"], [["ward"]], 3):
-        with pytest.raises(ServiceError, match="columns that are asked about"):
+        with pytest.raises(ServiceError, match="list columns of the question"):
             asked(wrong)
 
 

@@ -156,7 +156,7 @@ def users(
         act, name = ("close", close) if close is not None else ("open", reopen)
         service.send("POST", f"/users/{quote(name or '', safe='')}/{act}", {})
     if made is not None:
-        line = f"One-time password of {made['name']}, shown this once: {made['password']}"
+        line = f"One-time password of {made['name']}, shown only once: {made['password']}"
         screen.answer(made, line)
         return
     _list(

@@ -99,13 +99,15 @@ class Accounts:
         """Make an account and return its one-time password, which is shown once."""
         name = name_of("user", name)
         if name.lower() == EVERYONE or len(name) > _LONGEST_NAME:
-            raise ServiceError(f"The name of a user has up to {_LONGEST_NAME} letters; change it.")
+            raise ServiceError(
+                f"A user name has at most {_LONGEST_NAME} characters; choose another."
+            )
         if role not in ROLES:
-            raise ServiceError(f"A user is one of {', '.join(ROLES)}; choose one.")
+            raise ServiceError(f"A role is one of {', '.join(ROLES)}; choose one.")
         password = secrets.token_urlsafe(15)
         with self._database.write_transaction() as together:
             if together.run("SELECT 1 FROM service_users WHERE name = ?", (name,)):
-                raise ConflictError("There is, or was, a user of that name; choose another one.")
+                raise ConflictError("That user name is, or was, in use; choose another one.")
             self._insert(together, name, role, self._hasher.hash(password), must_change=True)
         return password
 

@@ -68,13 +68,13 @@ def cost_for(ledger: Ledger, dataset: str, holder: str, budget: Budget) -> dict[
     payers = [pots[name] for name in pots_for(currency) if name in pots]
     pot = first_covering_pot(payers, amount)
     if pot is not None:
-        left = f"Left after it: {left_phrase(pot.with_charge(amount))}."
+        left = f"Left afterwards: {left_phrase(pot.with_charge(amount))}."
     elif payers:
         now = "; ".join(left_phrase(pot) for pot in payers)
         left = f"What is left is {now}; lower ε or ask the steward for a grant."
     else:
         kind = " with δ" if amount.delta else ""
-        left = f"You were granted no budget{kind} here; ask the steward."
+        left = f"You have not been granted a budget{kind} here; ask the steward."
     words = loss_words(amount.epsilon, amount.delta)
     return {"cost": words, "covered": pot is not None, "left": left}
 

@@ -31,9 +31,9 @@ log = logging.getLogger("privclust.service")
 
 Act = Literal["register", "check", "try"]
 _MOST_KEPT, _MOST_WAITING = 50, 20
-_LOST = "The check was interrupted, because the server ended; start it again."
+_LOST = "The check was interrupted because the server stopped; start it again."
 _DIED = "The check ended without a result, perhaps for lack of memory; start it again."
-_BUSY = "Many files are being checked at the moment; try again when some checks have ended."
+_BUSY = "Many files are being checked at the moment; try again when some checks have finished."
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Checks:
             *(check_id, self._instance, user.id, act, dataset.name),
             *("" if act != "check" else dataset.id, json.dumps(typed or {}), clock.now()),
         )
-        self._progress[check_id] = "Waiting for another check to end"
+        self._progress[check_id] = "Waiting for another check to finish"
         if self._own_process:
             self._threads.submit(self._run, check_id, act, user, dataset, note)
         else:

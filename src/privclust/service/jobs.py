@@ -31,7 +31,7 @@ from privclust.service.fits import check_question
 from privclust.service.questions import FitQuestion
 from privclust.service.registered import Dataset
 
-FAILED = "The job failed; its cost stays charged; the steward has the details."
+FAILED = "The job failed and its cost stays charged; the steward has the details."
 _FROZEN = "The steward has frozen this data set, so nothing can be asked; ask the steward."
 _MOST_WAITING = 20
 _WAITING = f"You have {_MOST_WAITING} jobs waiting; ask again when some have begun, or cancel one."

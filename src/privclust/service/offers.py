@@ -161,7 +161,7 @@ class Option:
             return numbers_of(self.label, listed, whole=self.kind == "places")
         names = [it.strip() for it in given.split(",")] if isinstance(given, str) else given
         if not isinstance(names, Sequence) or any(name not in columns for name in names):
-            raise ServiceError(f"{self.label}: name columns that are asked about; change it.")
+            raise ServiceError(f"{self.label}: list columns of the question; correct it.")
         return tuple(name for name in columns if name in names)
 
     def _number(self, text: str) -> int | float:
@@ -190,7 +190,7 @@ def chosen_options(
     """Return those options that a request sets to something other than their defaults."""
     given = {} if given is None else given
     if not isinstance(given, Mapping):
-        raise ServiceError("The options are values by their names; compare the description.")
+        raise ServiceError("Options are given as names and values; see the description.")
     known = {option.name: option for option in options}
     unknown = [str(name)[:40] for name in given if name not in known]
     if unknown:

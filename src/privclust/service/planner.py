@@ -34,7 +34,7 @@ _MOMENT = 0.25  # seconds
 # Up to the first a result counts as good as without privacy; from the second on, factors are told.
 _AS_GOOD, _TWICE = 1.02, 2.0
 _BUSY = "Too many plans are being made at the moment; try again in a minute."
-_SUPERSEDED = "You asked for other plans since, so this one was not made; ask for it again."
+_SUPERSEDED = "You have asked for other plans since, so this one was dropped; ask for it again."
 _TOO_LONG = "This takes too long to plan; ask for fewer clusters or columns."
 
 

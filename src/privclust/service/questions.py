@@ -49,7 +49,7 @@ class FitQuestion:
         unknown = set(given) - set(FIELDS)
         if unknown:
             raise ServiceError(
-                f"{min(unknown)[:40]!r} cannot be asked for; a question has {', '.join(FIELDS)}."
+                f"{min(unknown)[:40]!r} is not part of a question, which has {', '.join(FIELDS)}."
             )
         offer = OFFERS.get(str(given.get("family") or _usual(declared)))
         if offer is None or not offer.is_for(declared):
@@ -194,10 +194,10 @@ def _usual(declared: Declared) -> str:
 def _columns(offer: Offer, declared: Declared, given: Any) -> tuple[str, ...]:
     given = given or offer.columns(declared)
     if isinstance(given, str) or not isinstance(given, Sequence):
-        raise ServiceError("The columns are a list of names; give one name per item.")
+        raise ServiceError("Columns must be a list of names; give one name per item.")
     allowed = offer.columns(declared)
     if any(name not in allowed for name in given):
-        raise ServiceError("A column is not among those that this family takes; leave it out.")
+        raise ServiceError("This family does not take one of these columns; leave it out.")
     chosen = tuple(name for name in allowed if name in given)
     if len(chosen) < offer.task.fewest:
         raise ServiceError(f"This family needs at least {offer.task.fewest} columns; choose more.")
@@ -212,7 +212,7 @@ def _clusters(offer: Offer, given: Any) -> int | str | None:
         return text
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
     if not 1 <= number <= MOST_CLUSTERS:
-        raise ServiceError(f"The number of clusters is from 1 to {MOST_CLUSTERS}; change it.")
+        raise ServiceError(f"The number of clusters must be from 1 to {MOST_CLUSTERS}; change it.")
     return number
 
 

@@ -39,6 +39,9 @@ _DUE = (
 )
 
 
+_DIED = "The worker stopped while the job was running; nothing was released."
+
+
 @dataclass(frozen=True)
 class TakenJob:
     """A job that this worker, and no other, runs now."""
@@ -177,9 +180,9 @@ class Queue:
             rows = together.run(left, (len(mine), mine))
             for job_id, began, first in rows:
                 together.run(
-                    "UPDATE service_jobs SET state = 'interrupted', finished_at = ?, details = "
-                    "'The worker ended while the job ran; nothing was released.' WHERE id = ?",
-                    (next_tick(began or clock.now(), first, clock.now()), job_id),
+                    "UPDATE service_jobs SET state = 'interrupted', details = ?, finished_at = ? "
+                    "WHERE id = ?",
+                    (_DIED, next_tick(began or clock.now(), first, clock.now()), job_id),
                 )
         return len(rows)
 
@@ -189,7 +192,7 @@ class Queue:
             "state = 'failed', finished_at = ?, details = ? WHERE id = ? AND state = 'queued' "
             "AND (user_id = ? OR ? = 1)",
             (clock.now(), f"Cancelled by {by.name}.", job_id, by.id, by.is_steward + 0),
-            "Only a job that has not begun can be cancelled; wait for its end.",
+            "Only a job that has not begun can be cancelled; wait for it to finish.",
         )
 
     def put_back(self, job_id: str) -> None:

@@ -28,6 +28,7 @@ from privclust.service.releases import empty_releases
 from privclust.unit import Unit, unit_from
 
 _MOST_ROWS = 10**10
+_BUSY = "Jobs are waiting or running on this data set; delete it when they have finished."
 _COLUMNS = (
     "d.id, d.name, d.path, d.facts, d.unit, d.most_rows, d.digest, d.frozen, d.note, "
     "d.version, d.meanings"
@@ -90,7 +91,9 @@ class Datasets:
         """Return a data set whose files have yet to be checked, or refuse what can be known now."""
         name, note = name_of("data set", name), text_of("note", note)
         if not 1 <= most_rows <= _MOST_ROWS:
-            raise ServiceError("The bound on the rows is a whole number of at least 1; change it.")
+            raise ServiceError(
+                "The bound on the rows must be a whole number of at least 1; change it."
+            )
         self._check_new(name)
         resolve_path(self._folder, path)
         check_rules(schema, unit)
@@ -141,7 +144,7 @@ class Datasets:
 
     def _check_new(self, name: str) -> None:
         if self._database.rows("SELECT 1 FROM service_datasets WHERE name = ?", name):
-            raise ConflictError("There is a data set of that name already; choose another.")
+            raise ConflictError("There is already a data set of that name; choose another.")
 
     def resolve_path(self, dataset: Dataset) -> Path:
         """Return where the files are."""
@@ -184,7 +187,7 @@ class Datasets:
                 "SELECT 1 FROM service_jobs WHERE dataset_id = ? AND state IN ('queued', 'running')"
             )
             if together.run(sql, (dataset.id,)):
-                raise ConflictError("Jobs wait or run on this data set; delete it when they ended.")
+                raise ConflictError(_BUSY)
             sql = "UPDATE service_datasets SET deleted = ?, frozen = 'deleted' WHERE id = ?"
             together.run(sql, (clock.now(), dataset.id))
             together.run("DELETE FROM service_access WHERE dataset_id = ?", (dataset.id,))

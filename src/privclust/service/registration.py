@@ -89,7 +89,9 @@ def _check_columns(schema: Schema, unit: RowUnit) -> None:
                 "another unit of measurement."
             )
     if unit.id_column is not None and unit.id_column in schema:
-        raise ServiceError(f"Column {unit.id_column!r} names people; leave it out of the schema.")
+        raise ServiceError(
+            f"Column {unit.id_column!r} identifies people; leave it out of the schema."
+        )
 
 
 def check_files(
@@ -158,7 +160,7 @@ def _try_offers(place: Path, schema: Declared, unit: Unit, tell: Tell) -> None:
                 ) from None
         labels = release.arrays.get("row_labels")
         if isinstance(schema, Counts) and labels is not None and len(labels) != schema.rows:
-            raise ServiceError("The matrix has another number of rows than declared; correct it.")
+            raise ServiceError("The matrix does not have the declared number of rows; correct it.")
 
 
 _SUFFIXES = (".csv", ".parquet", ".arrow", ".feather", ".npz", ".mtx")
@@ -191,7 +193,7 @@ def resolve_path(folder: Path, path: str) -> Path:
     if not place.exists():
         raise ServiceError("There is no such file below the data folder; check the path.")
     if place.is_file() and place.suffix.lower() not in _SUFFIXES:
-        raise ServiceError(f"A data set is one of {', '.join(_SUFFIXES)}; convert the file.")
+        raise ServiceError(f"A data set is a file of type {', '.join(_SUFFIXES)}; convert it.")
     return place
 
 

@@ -200,7 +200,7 @@ def tokens_page(visit: Visitor) -> Response:
 
 @router.post("/tokens")
 def add_token(visit: Sender) -> Response:
-    """Make a token and show it, once."""
+    """Create a token and show it, once."""
     form = visit.form
     name, scope, days = form.text("name"), form.text("scope"), form.number("days")
     try:

@@ -40,7 +40,7 @@ from privclust.service.web.pages import (
 
 log = logging.getLogger("privclust.service")
 
-_MALFORMED = "The request cannot be read; compare it with the description of the interface."
+_MALFORMED = "The request cannot be read; see the description of the interface."
 _NO_DATABASE = "The service cannot reach its database at the moment; try again later."
 # Their sentences tell an operator where the database is; a reader need not know.
 _AWAY = (

@@ -121,7 +121,7 @@ def _meanings(text: str) -> dict[str, str]:
     """Return what columns mean, from lines such as ``age: in years, at admission``."""
     lines = [line.partition(":") for line in text.splitlines() if line.strip()]
     if any(not colon for _, colon, _ in lines):
-        raise ServiceError("Say what columns mean in lines such as age: in years; correct them.")
+        raise ServiceError("Describe columns in lines such as “age: in years”; correct them.")
     return {name.strip(): words.strip() for name, _, words in lines}
 
 
@@ -182,8 +182,9 @@ def _consequences(services: Services, dataset: Dataset, user: User) -> str:
     total = granted_in_all(ledger, dataset.name)
     many = f"All analysts together were granted {total} so far. " if total else ""
     return (
-        f"{own}{many}If analysts share what they learn, or somebody sees all releases, protection "
-        "is that of all grants added up. A grant cannot be taken back; access can be revoked."
+        f"{own}{many}If analysts share what they learn, or somebody sees all releases, the "
+        "protection is only that of all grants added up. A grant cannot be taken back; access can "
+        "be revoked."
     )
 
 
