@@ -12,9 +12,8 @@ from argon2 import PasswordHasher
 from privclust import AddRemoveRow, Box, Categories, Schema
 from privclust.service.accounts import Accounts, User
 from privclust.service.database import Database
-from privclust.service.jobs import Jobs
+from privclust.service.jobs import Jobs, Queue
 from privclust.service.questions import FitQuestion
-from privclust.service.queue import Queue
 from privclust.service.registered import Dataset, Datasets
 from privclust.service.releases import Releases
 from privclust.service.settings import Settings

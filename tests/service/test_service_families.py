@@ -15,10 +15,9 @@ from privclust import MatrixCount, MatrixEntry, MatrixRow, PrivateKMeans, Privat
 from privclust.coclustering.estimator import PrivateCoclustering
 from privclust.service.declared import Counts, declared_in
 from privclust.service.errors import ServiceError
-from privclust.service.fits import check_question, plan_of, synthetic_fit
 from privclust.service.labelling import Labeller, Limits
 from privclust.service.offers import OFFERS, Option, offers_for
-from privclust.service.questions import FitQuestion
+from privclust.service.questions import FitQuestion, check_question, plan_of, synthetic_fit
 from privclust.service.registered import Dataset
 from privclust.service.registration import check_files
 from privclust.service.releases import release_from

@@ -9,9 +9,8 @@ import pytest
 
 from privclust import Person
 from privclust.service.errors import ServiceError
-from privclust.service.fits import plan_of
 from privclust.service.planner import Planner
-from privclust.service.questions import FitQuestion
+from privclust.service.questions import FitQuestion, plan_of
 from privclust.service.releases import release_from
 from privclust.service.remote import RemoteError, question_of
 from service.browser import message, signed_in

@@ -17,10 +17,9 @@ from privclust.cli.commands import app
 from privclust.service import clock
 from privclust.service.clock import tick_after
 from privclust.service.declared import Counts
-from privclust.service.fits import mock_data
 from privclust.service.offers import OFFERS
 from privclust.service.planner import _in_plain_words
-from privclust.service.questions import FitQuestion
+from privclust.service.questions import FitQuestion, mock_data
 from privclust.service.remote import RemoteDataset, RemoteService, question_of
 from service.browser import Browser, message, services_on, signed_in
 from service.clocks import later, run_one

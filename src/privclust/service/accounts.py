@@ -167,12 +167,6 @@ class Accounts:
             for table in ("sessions", "tokens", "access"):
                 together.run(f"DELETE FROM service_{table} WHERE user_id = ?", (user.id,))  # noqa: S608
 
-    def set_active_by(self, steward: User, user: User, *, active: bool) -> None:
-        """Open or close an account for a steward, but never the steward's own."""
-        if user.id == steward.id:
-            raise ServiceError("You cannot close your own account; ask another steward.")
-        self.set_active(user, active=active)
-
     def set_active(self, user: User, *, active: bool) -> None:
         """Open or close an account; when it is closed, all its sessions and tokens end."""
         with self._database.write_transaction() as together:

@@ -179,7 +179,7 @@ def _in_time(seconds: int, make: Callable[..., Any], *public: Any) -> Any:
 
 
 def _planned(facts: str, unit: str, asked: str, most_rows: int) -> dict[str, Any]:
-    from privclust.service.fits import plan_of
+    from privclust.service.questions import plan_of
 
     declared = declared_from(json.loads(facts))
     question = FitQuestion.parse(json.loads(asked), declared)
@@ -208,7 +208,7 @@ def _dry(facts: str, unit: str, asked: str, most_rows: int) -> str:
     import warnings
 
     from privclust.release.document import About
-    from privclust.service.fits import synthetic_fit
+    from privclust.service.questions import synthetic_fit
 
     declared, protects = declared_from(json.loads(facts)), unit_from(json.loads(unit))
     question = FitQuestion.parse(json.loads(asked), declared)

@@ -20,9 +20,8 @@ from privclust.schema.facts import Box, Categories
 from privclust.schema.schema import Schema
 from privclust.service.declared import Counts, Declared
 from privclust.service.errors import ServiceError
-from privclust.service.fits import fit_for
 from privclust.service.offers import offers_for
-from privclust.service.questions import FitQuestion
+from privclust.service.questions import FitQuestion, fit_for
 from privclust.unit import Unit
 from privclust.unit.matrix import MatrixUnit
 from privclust.unit.rows import Person, RowUnit

@@ -26,11 +26,9 @@ from privclust.jobs.fit import sentence_of
 from privclust.service import clock
 from privclust.service.clock import at_most, tick_after
 from privclust.service.database import Database
-from privclust.service.fits import fit_for
-from privclust.service.jobs import FinishedJob
+from privclust.service.jobs import FinishedJob, Queue, TakenJob
 from privclust.service.operations import Acts, Webhook, delete_expired
-from privclust.service.questions import FitQuestion
-from privclust.service.queue import Queue, TakenJob
+from privclust.service.questions import FitQuestion, fit_for
 from privclust.service.registered import Dataset, Datasets
 from privclust.service.registration import digest_of_files
 from privclust.service.releases import card_of, file_of

@@ -11,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, Response
 
-from privclust.service.actor import Actor
 from privclust.service.balance import balance_of
 from privclust.service.checks import Check
 from privclust.service.database import Window
@@ -21,6 +20,7 @@ from privclust.service.jobs import FAILED, Job
 from privclust.service.offers import offers_for
 from privclust.service.questions import FIELDS, FitQuestion, describe_question
 from privclust.service.registered import Dataset
+from privclust.service.services import Actor
 from privclust.service.web.manage import unit_from_plain
 from privclust.service.web.pages import REPORT_POLICY, ServicesDep, address_of, file_response
 
@@ -28,10 +28,15 @@ _Value = str | int | float | bool
 _Number = str | StrictInt | StrictFloat  # and not true, which would be read as 1
 
 
-class QuestionBody(BaseModel):
-    """A question. Bounds and unit are those of the data set, and there is no seed."""
+class Body(BaseModel):
+    """What a program sends; nothing else may be in it."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class QuestionBody(Body):
+    """A question. Bounds and unit are those of the data set, and there is no seed."""
+
     family: str | None = Field(None, max_length=40)
     epsilon: _Number = "1"
     delta: _Number = "0"
@@ -55,10 +60,9 @@ class JobBody(QuestionBody):
     request: str | None = Field(None, description="32 hexadecimal digits; repeat them to be safe.")
 
 
-class Registration(BaseModel):
+class Registration(Body):
     """A data set to be registered."""
 
-    model_config = ConfigDict(extra="forbid")
     name: str
     path: str
     facts: dict[str, Any] = Field(alias="schema")
@@ -69,10 +73,9 @@ class Registration(BaseModel):
     only_check: bool = Field(False, description="Whether nothing is registered.")
 
 
-class Grant(BaseModel):
+class Grant(Body):
     """Budget for an analyst."""
 
-    model_config = ConfigDict(extra="forbid")
     user: str
     epsilon: _Number
     delta: _Number = "0"
@@ -80,19 +83,17 @@ class Grant(BaseModel):
     request: str | None = Field(None, max_length=100, description="Names this one grant.")
 
 
-class BudgetBody(BaseModel):
+class BudgetBody(Body):
     """Budget that an analyst asks for."""
 
-    model_config = ConfigDict(extra="forbid")
     epsilon: _Number
     delta: _Number = "0"
     reason: str = Field("", max_length=300)
 
 
-class NewUser(BaseModel):
+class NewUser(Body):
     """An account to be made."""
 
-    model_config = ConfigDict(extra="forbid")
     name: str
     role: str = "analyst"
 

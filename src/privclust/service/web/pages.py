@@ -27,11 +27,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from privclust.reports.page import render
 from privclust.service.accounts import Session
-from privclust.service.actor import Actor
 from privclust.service.database import Window
 from privclust.service.errors import ForbiddenError, NotFoundError
 from privclust.service.operations import Metrics
-from privclust.service.services import Services
+from privclust.service.services import Actor, Services
 from privclust.service.settings import Settings
 
 _MOST_FIELDS = 500
