@@ -36,7 +36,7 @@ from privclust.tasks import Variant
 from privclust.unit import Unit
 
 MOST_CLUSTERS = 200
-LARGEST_EPSILON = 100
+LEAST_EPSILON, LARGEST_EPSILON = Fraction("1e-4"), 100
 _MOST_SHOWN = 12
 _FEW = 20
 _NO_TARGETS = "Give the public points among which new centres are chosen, one per line."
@@ -237,11 +237,15 @@ def _targets(offer: Offer, given: Any, n_columns: int) -> Targets | None:
 
 def budget_of(epsilon: Any, delta: Any) -> Budget:
     """Return the budget that two texts mean, or refuse them in one sentence."""
-    numbers = [_number("epsilon", epsilon), _number("delta", delta)]
-    if numbers[0] > LARGEST_EPSILON:
-        raise ServiceError(f"epsilon is at most {LARGEST_EPSILON} here; lower it.")
+    spent, risk = _number("epsilon", epsilon), _number("delta", delta)
+    if spent > LARGEST_EPSILON:
+        raise ServiceError(f"epsilon must be at most {LARGEST_EPSILON} here; lower it.")
+    if spent < LEAST_EPSILON:
+        raise ServiceError(f"epsilon must be at least {float(LEAST_EPSILON)} here; raise it.")
+    if risk >= 1:
+        raise ServiceError("delta must be below 1, and is 0 or tiny as a rule; lower it.")
     try:
-        return Budget.of(Budget(*numbers))
+        return Budget.of(Budget(spent, risk))
     except ValueError as error:
         raise ServiceError(sentence_of(error)) from None
 

@@ -40,7 +40,7 @@ class QuestionBody(Body):
     family: str | None = Field(None, max_length=40)
     epsilon: _Number = "1"
     delta: _Number = "0"
-    clusters: int | str | None = None
+    clusters: str | StrictInt | None = None
     columns: list[str] | None = Field(None, max_length=10_000)
     options: dict[str, _Value | list[_Value] | list[list[float]] | None] = Field(
         {}, max_length=40, description="Parameters of the estimator and its fit, by their names."
