@@ -265,7 +265,7 @@ def go_the_whole_way(chromium: Any, running: Running, screen: str) -> None:
     walker.wait_for("#live.refused")
     walker.fill(epsilon="1")
     walker.wait_for("#live", "Left after")
-    walker.press("Dry run on made-up rows")
+    walker.press("Dry run on synthetic rows")
     walker.look("report", "dry-run")
     walker.page.go_back()
     walker.fill(epsilon="1", clusters="3")

@@ -230,7 +230,7 @@ def test_points_are_typed_into_the_form(serving: Serving) -> None:
     points = "age, cost\n10,1\n20; 2\n60 5\n\n90,9\n"
     fields = {"clusters": "2", "columns": ["age", "cost"], "targets": points}
     dry = ann.post(path, path, epsilon="1", act="dry", **fields)
-    assert "Dry run on made-up rows" in dry.text
+    assert "Dry run on synthetic rows" in dry.text
     ran = ann.post(path, path, epsilon="1", act="run", request=secrets.token_hex(16), **fields)
     assert ran.status_code == 303
     (job,) = serving.jobs.of(serving.steward)

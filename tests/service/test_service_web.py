@@ -118,7 +118,7 @@ def test_plans_cost_nothing_and_dry_runs_need_no_data(
     assert "Expected error: " in compared
     assert "how many rows have each value of each column" in compared
     dry = ann.post(path, path, epsilon="1", columns=["sex", "ward"], act="dry").text
-    assert "Dry run on made-up rows" in dry
+    assert "Dry run on synthetic rows" in dry
     assert serving.charges() == []
 
 

@@ -204,7 +204,7 @@ class Accounts:
             together.run("UPDATE service_tokens SET revoked = 1 WHERE user_id = ?", (user.id,))
 
     def _fits(self, name: str, password: str) -> bool:
-        """Tell whether the password fits the name; it takes as long if there is no such name."""
+        """Return whether the password fits the name; it takes as long if there is no such name."""
         sql = (
             "SELECT password FROM service_users WHERE name = ? AND active = 1 "
             "AND (must_change = 0 OR password_expires > ?)"

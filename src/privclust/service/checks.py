@@ -1,4 +1,4 @@
-"""Checks of files beside the pages: each in a process of its own, watched by a thread.
+"""Checks of files in the background: each in a process of its own, watched by a thread.
 
 A check reads every row several times, so it may take minutes. What it counts is exact and for the
 steward alone: it is kept in the memory of this server, and the database learns how the check ended.

@@ -1,7 +1,7 @@
 """What a steward declares about a data set, and data made up from that alone.
 
 The schema of a table and the shape of a matrix are public, declared without looking at the rows,
-and parsed from TOML or JSON. Plans and dry runs stand on made-up data; no row is ever read here.
+and parsed from TOML or JSON. Plans and dry runs stand on synthetic data; no row is ever read here.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def planned_rows(model: Any, declared: Schema, most_rows: int, targets: Any) -> 
 
 
 def planned_places(model: Any, declared: Schema, most_rows: int, targets: Any) -> Any:
-    """Return the plan of new centres beside rows."""
+    """Return the plan of new centres next to rows."""
     return model.plan(n_rows=most_rows, target=targets)
 
 

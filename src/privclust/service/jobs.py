@@ -1,13 +1,13 @@
 """Jobs: asked and charged in one transaction, run once, seen at ticks; and their releases.
 
 *Why this is private.* A job is in the queue only if its charge is in the ledger, because both are
-written in one transaction. It is run once: whoever takes it from the queue marks it first, and only
-the steward can put it back, as long as nothing was released for its charge. What an analyst sees of
-it depends on the rows through the release alone, and on the time at which it ended through a public
-grid (``clock``). Charges hash all entries of the ledger before them, settlements too. So a
-settlement written when a job ends would tell its end to whoever makes a charge after it: what a job
-came to is stored unseen, the job counts as running, and everything that shows, the settlement
-included, is written at its tick (:meth:`Queue.show`).
+written in one transaction. It is run once: the worker that takes it from the queue marks it first,
+and only the steward can put it back, as long as nothing was released for its charge. What an
+analyst sees of it depends on the rows through the release alone, and on the time at which it ended
+through a public grid (``clock``). Charges hash all entries of the ledger before them, settlements
+too. So a settlement written when a job ends would tell its end to anyone who makes a charge after
+it: what a job came to is stored unseen, the job counts as running, and everything that shows, the
+settlement included, is written at its tick (:meth:`Queue.show`).
 """
 
 from __future__ import annotations
@@ -308,7 +308,7 @@ class Queue:
     def take(self, tick: int) -> TakenJob | None:
         """Mark the next job that may begin at a tick as running, and return it.
 
-        It is the oldest one of whoever has waited longest for a turn, so that nobody with many
+        It is the oldest one of the user who has waited longest for a turn, so that nobody with many
         questions stands in the way of one with few.
 
         None begins on a data set, or on this server, where the end of another one has yet to show.
@@ -383,7 +383,7 @@ class Queue:
     def show(self, tick: int) -> list[dict[str, str]]:
         """Let everybody see what has ended and is due: settle charges, end jobs, freeze.
 
-        Returns ``events``: what happened, for whoever is told of it.
+        Returns ``events``: what happened, for those who are told of it.
         """
         events: list[dict[str, str]] = []
         if not self._database.rows(_DUE, tick):

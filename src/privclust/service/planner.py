@@ -1,6 +1,6 @@
 """Plans and dry runs, in a process of their own: they need time, and pages must not wait for them.
 
-Neither touches data: a plan rehearses on made-up rows, and a dry run fits to them.
+Neither touches data: a plan rehearses on synthetic rows, and a dry run fits to them.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Planner:
             return None
 
     async def dry_run(self, dataset: Dataset, question: FitQuestion, user: str = "") -> str:
-        """Return the report of a fit to made-up rows."""
+        """Return the report of a fit to synthetic rows."""
         found: str = await self._result("dry run", _dry, dataset, question, user)
         return found
 
@@ -124,7 +124,7 @@ class Planner:
     def _submit(self, user: str, make: Callable[..., Any], *given: Any) -> Future[Any]:
         waiting = (not it.done() for kept in self._kept.values() for it in kept.values())
         mine = [it for it in self._of.get(user, []) if not it.done()]
-        # Whoever types on wants the newest plan; the oldest that was not begun gives way.
+        # A user who types on wants the newest plan; the oldest that was not begun gives way.
         if len(mine) >= _MOST_EACH and not any(it.cancel() for it in mine):
             raise TooManyError(_BUSY)
         if sum(waiting) >= _MOST_WAITING:
@@ -219,6 +219,8 @@ def _dry(facts: str, unit: str, asked: str, most_rows: int) -> str:
             release = synthetic_fit(question, declared, protects, n_rows).make_release()
         except ValueError as error:
             raise ServiceError(sentence_of(error)) from None
-    about = About(title="Dry run on made-up rows", dataset="generated from the schema, no real row")
+    about = About(
+        title="Dry run on synthetic rows", dataset="generated from the schema, no real row"
+    )
     page: str = release.with_about(about).to_html()
     return page

@@ -4,7 +4,7 @@ A question names an offer, a budget, columns, clusters, options and public point
 There is no seed in it, no path and no code; bounds and unit come from the registered data set.
 
 *Why this is private.* Whatever a fit refuses before its charge, it refuses by public facts alone.
-So it is tried on made-up data first, and a question that could not be answered is never charged.
+So it is tried on synthetic data first, and a question that could not be answered is never charged.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ class FitQuestion:
         return shlex.join(parts)
 
     def names(self, option: str, column: str) -> bool:
-        """Tell whether an option that is a list of columns names this one."""
+        """Return whether an option that is a list of columns names this one."""
         return column in (dict(self.options).get(option) or ())
 
     def option(self, name: str) -> str:
@@ -264,7 +264,7 @@ def _text(number: Fraction) -> str:
     return short if Fraction(short) == number else str(number)
 
 
-# From a question to a fit: to the rows, to made-up data, or as far as its charge and no further.
+# From a question to a fit: to the rows, to synthetic data, or as far as its charge and no further.
 def fit_for(question: FitQuestion, declared: Declared, unit: Unit, data: Any, **shared: Any) -> Fit:
     """Return the fit that answers a question, ready to run.
 

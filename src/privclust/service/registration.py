@@ -43,7 +43,7 @@ class CheckedFiles:
 
 @dataclass(frozen=True)
 class MatrixReport:
-    """What a steward reads of a matrix that was checked; nothing but what was declared."""
+    """What a steward reads of a matrix that was checked: only what was declared."""
 
     declared: Counts
 

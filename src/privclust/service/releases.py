@@ -26,7 +26,7 @@ _COLUMNS = (
 class StoredRelease:
     """A release as lists show it; ``version`` is of its data, ``newest`` of the data today.
 
-    ``job_id`` and ``asked`` are of whoever asked first.
+    ``job_id`` and ``asked`` are of the user who asked first.
     """
 
     id: str
@@ -101,7 +101,7 @@ class Releases:
         return _stored(rows[0])
 
     def is_there(self, release_id: str | None) -> bool:
-        """Tell whether a release was not deleted."""
+        """Return whether a release was not deleted."""
         sql = "SELECT 1 FROM service_releases WHERE id = ? AND deleted = 0"
         return bool(self._database.rows(sql, release_id))
 

@@ -28,7 +28,7 @@ class RemoteError(PrivclustError):
 
 
 def is_safe(address: str) -> bool:
-    """Tell whether what is sent to an address is encrypted, or stays on this machine."""
+    """Return whether what is sent to an address is encrypted, or stays on this machine."""
     parts = urlsplit(address)
     local = parts.hostname in ("127.0.0.1", "localhost", "::1")
     return parts.scheme == "https" or (parts.scheme == "http" and local)

@@ -20,7 +20,7 @@ def serve(settings: Settings, tell: Callable[[str], None], *, demo: bool = False
     """Serve until interrupted.
 
     ``tell``: takes the few lines that the operator reads, among them one-time passwords. ``demo``:
-    whether to fill an empty service with made-up data and users.
+    whether to fill an empty service with synthetic data and users.
     """
     import uvicorn
 

@@ -36,7 +36,7 @@ class Settings:
     # The path of an SQLite file, or ``postgresql://user@host/database``.
     database: str = "privclust-service.db"
     # The file that the ledger's head is kept in, so that an old copy of the database is noticed;
-    # beside an SQLite file, or in the working directory, if not given.
+    # next to an SQLite file, or in the working directory, if not given.
     head_file: str = ""
     data: str = "data"  # the folder below which data sets lie
     # The shortest time between the moments at which an analyst may see that a job ended.

@@ -38,7 +38,7 @@ _OTHER = "The form is out of date; open the page again and send it once more."
 class Attempts:
     """How often an address may try to sign in: by one name, and in all.
 
-    A name alone is not counted: whoever knows it could then lock its owner out.
+    A name alone is not counted: anyone who knows it could then lock its owner out.
     """
 
     def __init__(self, per_minute: int) -> None:
@@ -123,7 +123,7 @@ def sign_in_at_provider(request: Request, services: ServicesDep) -> Response:
 def sign_in_from_provider(
     request: Request, services: ServicesDep, code: str = "", state: str = ""
 ) -> Response:
-    """Begin a session of whoever the provider vouches for, if there is an account."""
+    """Begin a session of the user the provider vouches for, if there is an account."""
     attempts: Attempts = request.app.state.attempts
     attempts.count_address(address_of(request))
     attempt = Attempt.from_cookie(request.cookies.get(cookie_name(services, "provider"), ""))

@@ -103,13 +103,13 @@ _bearer = HTTPBearer(auto_error=False, description="A token from the page Tokens
 
 
 class NoTokenError(ServiceError):
-    """The request holds no good token."""
+    """The request has no valid token."""
 
     status = 401
 
 
 class TokenWithScope:
-    """Whoever holds a token with one of these scopes."""
+    """The owner of a token with one of these scopes."""
 
     def __init__(self, *scopes: str) -> None:
         self._scopes = scopes
@@ -192,7 +192,7 @@ def jobs(caller: Reader, limit: Limit = 1000, offset: Offset = 0) -> list[dict[s
 
 @router.get("/jobs/{job_id}")
 def job(job_id: str, caller: Reader) -> dict[str, Any]:
-    """Tell whether a job waits, is done, or failed; ``next_look`` says when that can change."""
+    """Return whether a job waits, is done, or failed; ``next_look`` says when that can change."""
     return _job(caller, caller.services.jobs.one(job_id, caller.user))
 
 

@@ -137,7 +137,7 @@ async def live_plan(dataset_id: str, family: str, visit: Visitor) -> Response:
 
 @router.post("/datasets/{dataset_id}/ask/{family}")
 async def ask(dataset_id: str, family: str, visit: Sender) -> Response:
-    """Plan, compare budgets, try on made-up rows, or run: what the pressed button says."""
+    """Plan, compare budgets, try on synthetic rows, or run: what the pressed button says."""
     dataset = await run_in_threadpool(visit.askable, dataset_id)
     points = targets_in(visit.form.text("targets"))
     asked = question_in_form(visit.form.data) | ({"targets": points} if points else {})

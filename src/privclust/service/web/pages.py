@@ -89,7 +89,7 @@ def cookie_name(services: Services, name: str) -> str:
 
 
 def session_of(request: Request, services: ServicesDep) -> Session:
-    """Return the session of whoever is signed in; the others sign in first."""
+    """Return the session of the user who is signed in; the others sign in first."""
     cookie = request.cookies.get(cookie_name(services, "session"), "")
     session = services.accounts.session(cookie) if cookie else None
     if session is None:
@@ -129,7 +129,7 @@ class Visit(Actor):
     form: Form = Form(FormData())
 
     def page(self, template: str, status: int = 200, **values: Any) -> Response:
-        """Return a page for whoever is signed in."""
+        """Return a page for the user who is signed in."""
         return page(template, self.session, status, **values)
 
     def be_sure(self, title: str, words: str, button: str) -> None:
@@ -153,7 +153,7 @@ class NotSureError(Exception):
 
 
 async def visit_of(request: Request, session: CurrentSession) -> Visit:
-    """Return the visit of whoever is signed in."""
+    """Return the visit of the user who is signed in."""
     return Visit(request.app.state.services, session.user, address_of(request), session, request)
 
 
