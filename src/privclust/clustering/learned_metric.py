@@ -185,9 +185,9 @@ def ask_summary_by_learned_metric(
     cells = mapped.cells(found.cells)
     places = cells.cells[cells.counts > 0]
     within = ask_mean_square(view, for_within, places, WHOLE, cells.n_rows)
-    measured = replace(cells, within=float(within.value[0]), within_error=within.standard_error)
+    told = replace(cells, within=float(within.value[0]), within_error=within.standard_error)
     notes = (*learned.notes, *found.notes)
-    return replace(found, cells=measured, notes=notes, misses_far_rows=False)  # nothing was clipped
+    return replace(found, cells=told, notes=notes, misses_far_rows=False)  # nothing was clipped
 
 
 class _AxesToColumns:

@@ -47,18 +47,18 @@ def signal_of_release(release: Release) -> Signal:
     warnings = [str(warning) for warning in release.parameters.get("warnings", ())]
     if any(_UNSEEN_OF_0_2 in warning for warning in warnings):
         return "none"
-    hidden = release.kind == "summary" and any(text != _MISSED_OF_0_2 for text in warnings)
+    hidden = release.kind == "summary" and any(told != _MISSED_OF_0_2 for told in warnings)
     return "hidden" if hidden else "seen"
 
 
-def with_notes(parameters: Mapping[str, Any], notes: Iterable[Note]) -> dict[str, Any]:
+def with_notes(told: Mapping[str, Any], notes: Iterable[Note]) -> dict[str, Any]:
     """Return signal, notes and warnings, as parameters, with more notes but the same signal."""
     more = list(notes)
     if not more:
-        return dict(parameters)
-    codes = [*parameters.get("notes", ()), *(note.code for note in more)]
-    texts = [*parameters.get("warnings", ()), *(note.text for note in more)]
-    return {**parameters, "notes": codes, "warnings": texts}
+        return dict(told)
+    codes = [*told.get("notes", ()), *(note.code for note in more)]
+    texts = [*told.get("warnings", ()), *(note.text for note in more)]
+    return {**told, "notes": codes, "warnings": texts}
 
 
 def without_note(release: Release, code: str) -> dict[str, Any]:
@@ -67,9 +67,9 @@ def without_note(release: Release, code: str) -> dict[str, Any]:
     warnings = parameters.get("warnings", ())
     if "signal" not in parameters:
         missed = _MISSED_OF_0_2 if code == "far-rows-missed" else None
-        kept = [text for text in warnings if text != missed]
+        kept = [told for told in warnings if told != missed]
         return {"warnings": kept} if kept else {}
     notes = zip(parameters.get("notes", ()), warnings, strict=True)
-    left = [(note, text) for note, text in notes if note != code]
-    shown = {"notes": [note for note, _ in left], "warnings": [text for _, text in left]}
+    left = [(note, told) for note, told in notes if note != code]
+    shown = {"notes": [note for note, _ in left], "warnings": [told for _, told in left]}
     return {"signal": parameters["signal"], **(shown if left else {})}

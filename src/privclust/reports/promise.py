@@ -70,13 +70,13 @@ def explain_promise(privacy: PrivacyStatement, rows: float | None = None) -> Pro
     words = words_of(str(privacy.unit.get("name")))
     strength = _strength(float(privacy.epsilon), privacy.delta, rows)
     exponent = _exponent(privacy)
-    bounded = _chance_beyond(privacy) < 1
+    told = _chance_beyond(privacy) < 1
     return Promise(
         strength=strength,
         odds=_odds(privacy, words),
         verdict=_verdict(strength, privacy, words),
         guess=words.guess,
-        guesses=tuple(_guess(*prior, exponent) for prior in _PRIORS.items()) if bounded else (),
+        guesses=tuple(_guess(*prior, exponent) for prior in _PRIORS.items()) if told else (),
         delta=_delta(privacy, words, rows),
         limits=(_limit(privacy, words), _GENERAL_LIMIT, _ADDING_UP),
     )
