@@ -87,7 +87,7 @@ def replace_rows(
     """
     path = results_folder(folder) / f"{name}.csv"
     before = read_rows(name, folder) if path.exists() else []
-    new = {tuple(row[key] for key in by) for row in rows}
+    new = {tuple(str(row[key]) for key in by) for row in rows}
     kept = [row for row in before if tuple(row[key] for key in by) not in new]
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as file:

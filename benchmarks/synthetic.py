@@ -1,10 +1,10 @@
 """Synthetic rows against the rows: ours, those of cells alone, MST, AIM, and yardsticks.
 
 ``python benchmarks/synthetic.py --data FOLDER [--sets a,b] [--methods tables,cells] [--runs 5]
-[--epsilon 1] [--delta 1e-6]`` adds its runs to ``benchmarks/results/synthetic.csv``, in place of
-those of the same set, method and budget, and draws the tables of ``docs/research/synthetic.md`` and
-the picture beside it from the file; ``--drawn`` runs nothing, ``--pictures`` draws pairs of columns
-beside those of the rows. Methods:
+[--first 0] [--epsilon 1] [--delta 1e-6]`` adds its runs to ``benchmarks/results/synthetic.csv``, in
+place of those of the same set, method, budget and number, and draws the tables of
+``docs/research/synthetic.md`` and the picture beside it from the file; ``--drawn`` runs nothing,
+``--pictures`` draws pairs of columns beside those of the rows. Methods:
 
 - ``tables``: ``PrivateSummary(synthetic=True)``; ``cells``: ``PrivateSummary()``;
 - ``mst``, ``aim``: in an environment of their own, see ``make peers`` and ``peers/rows_peer.py``;
@@ -42,7 +42,7 @@ from synthetic_sets import SETS, Places, SyntheticSet
 ROOT = Path(__file__).parents[1]
 PEERS = ROOT / ".venv-rows" / "bin" / "python"
 PEER = Path(__file__).with_name("peers") / "rows_peer.py"
-LIMIT = 1500  # seconds for one run of a peer
+LIMIT = 7200  # seconds for one run of a peer
 
 # Synthetic rows, centres for each k if the method has its own, and CPU seconds.
 Found = tuple[pd.DataFrame, dict[int, np.ndarray] | None, float]
@@ -236,6 +236,7 @@ def main() -> None:
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--methods", default="tables,cells,independent,shuffled,bootstrap")
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first run")
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--delta", type=float, default=1e-6)
     parser.add_argument("--pictures", action="store_true", help="draw pairs of columns as well")
@@ -250,12 +251,13 @@ def main() -> None:
         of = SETS[name](at)
         judge = Judge(of)
         for method in options.methods.split(","):
-            rows = [measured(of, judge, method, budget, run) for run in range(options.runs)]
+            numbered = range(options.first, options.first + options.runs)
+            rows = [measured(of, judge, method, budget, run) for run in numbered]
             about = origin(0, "full")
             replace_rows(
                 "synthetic",
                 [{**row, **about} for row in rows],
-                by=("set", "epsilon", "delta", "method"),
+                by=("set", "epsilon", "delta", "method", "run"),
             )
             means = {k: np.mean([r[k] for r in rows]) for k in ("one", "two", "three", "seconds")}
             print(name, method, *(f"{k} {v:.4f}" for k, v in means.items()), flush=True)
