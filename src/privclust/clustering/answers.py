@@ -14,7 +14,12 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.clustering.choose_k import DEFAULT_RANGE, Choice, choose_n_clusters
-from privclust.clustering.from_cells import as_table, sample_rows, sample_table
+from privclust.clustering.from_cells import (
+    as_table,
+    pull_into_bounds,
+    sample_rows,
+    sample_table,
+)
 from privclust.clustering.profiles import Profile, profiles_of
 from privclust.clustering.release import (
     cells_from_release,
@@ -164,12 +169,7 @@ class SummaryAnswers:
             return sample_table(cells, schema, scales, int(n_rows), rng)
         else:
             rows = sample_rows(cells, int(n_rows), rng) * scales
-        ball = schema.ball
-        if ball is not None:
-            gaps = rows - np.array(ball.center)
-            lengths = np.maximum(np.linalg.norm(gaps, axis=1, keepdims=True), 1e-300)
-            rows = np.array(ball.center) + gaps * np.minimum(1, float(ball.radius) / lengths)
-        return np.clip(rows, schema.low, schema.high)
+        return pull_into_bounds(rows, schema)
 
     def sample_notes(self) -> tuple[str, ...]:
         """Say how far synthetic rows can be trusted, a sentence each.

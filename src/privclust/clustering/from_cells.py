@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import ndtr
 
-from privclust._typing import Floats, Indices
+from privclust._typing import Floats, Indices, Mask
+from privclust.clustering.binned_columns import axes_of
 from privclust.clustering.result import Cells
 from privclust.clustering.weighted_kmeans import nearest_centre, weighted_kmeans
 from privclust.exceptions import ParameterError
@@ -176,6 +177,36 @@ def sample_rows(cells: Cells, n_rows: int, rng: np.random.Generator) -> Floats:
     drawn = rng.choice(len(cells.cells), n_rows, p=cells.counts / cells.counts.sum())
     scatter = rng.standard_normal((n_rows, d)) * np.sqrt(cells.within / d)
     return np.asarray(cells.cells[drawn] + scatter)
+
+
+def pull_into_bounds(rows: Floats, schema: Schema) -> Floats:
+    """Return rows of numbers within box and ball; whole numbers are whole."""
+    whole = np.array([axis.whole for axis in axes_of(schema)])
+    rows = np.where(whole, np.rint(rows), rows)
+    if schema.ball is not None:
+        rows = _pull_into_ball(rows, whole, np.array(schema.ball.center), schema.ball.radius)
+    return np.clip(rows, schema.low, schema.high)
+
+
+def _pull_into_ball(rows: Floats, whole: Mask, center: Floats, radius: float) -> Floats:
+    """Pull rows towards the centre, whole numbers to the next whole one on the way."""
+    far = np.linalg.norm(rows - center, axis=1) > radius
+    gaps = rows[far] - center
+    pulled = center + gaps * (radius / np.linalg.norm(gaps, axis=1, keepdims=True))
+    nearest = np.rint(center)
+    inwards = np.where(
+        gaps > 0, np.maximum(np.floor(pulled), nearest), np.minimum(np.ceil(pulled), nearest)
+    )
+    # Beside a centre that is not whole this may lead outwards, by less than one.
+    still = ((inwards - center)[:, whole] ** 2).sum(axis=1) > radius**2
+    inwards[still] = nearest
+    taken = (np.where(whole, inwards - center, 0) ** 2).sum(axis=1)
+    others = np.linalg.norm(np.where(whole, 0, gaps), axis=1)
+    room = np.sqrt(np.maximum(radius**2 - taken, 0))
+    shrunk = gaps * np.minimum(1, room / np.maximum(others, 1e-300))[:, None]
+    rows = rows.copy()
+    rows[far] = np.where(whole, inwards, center + shrunk)
+    return rows
 
 
 # Synthetic rows of mixed tables, as a table whose columns are written as they were declared.
