@@ -94,3 +94,53 @@ def test_a_broken_upload_is_told_in_one_sentence(
     assert message(answer)
     assert "temporary" not in answer.text
     assert "/tmp" not in answer.text  # noqa: S108
+
+
+@pytest.fixture
+def summary(serving: Serving) -> str:
+    """The id of a summary with tables."""
+    question = serving.question(
+        family="summarise",
+        epsilon="1",
+        columns=["age", "sex"],
+        options={"synthetic": "yes"},
+    )
+    answer = serving.jobs.ask(serving.ann, serving.visits, question)
+    run_one(serving.database, serving.settings)
+    return serving.jobs.one(answer.job_id, serving.ann).release_id or ""
+
+
+def test_synthetic_rows_are_drawn_from_the_page_of_a_summary(
+    serving: Serving, summary: str
+) -> None:
+    ann = signed_in(serving, "ann")
+    shown = ann.client.get(f"/releases/{summary}").text
+    assert "Noise moves the table of a column" in shown
+    assert f'action="/releases/{summary}/rows"' in shown
+    drawn = ann.client.get(f"/releases/{summary}/rows", params={"rows": "30", "kind": "csv"})
+    assert drawn.headers["content-disposition"] == 'attachment; filename="rows.csv"'
+    heading, *lines = drawn.text.split()
+    assert heading.replace('"', "") == "age,sex"
+    assert len(lines) == 30
+    drawn = ann.client.get(f"/releases/{summary}/rows", params={"rows": "20", "kind": "parquet"})
+    assert pq.read_table(io.BytesIO(drawn.content)).shape == (20, 2)
+
+
+@pytest.mark.parametrize("rows", ["0", "-3", "many", "", "1000001", "9" * 30])
+def test_rows_are_drawn_in_numbers_alone(serving: Serving, summary: str, rows: str) -> None:
+    answer = signed_in(serving, "ann").client.get(
+        f"/releases/{summary}/rows", params={"rows": rows}
+    )
+    assert answer.status_code == 400
+    assert message(answer) == "From 1 to 1,000,000 rows are drawn at once."
+
+
+def test_rows_of_what_is_no_summary_and_of_others_are_not_there(
+    serving: Serving, release: bytes
+) -> None:
+    ann = signed_in(serving, "ann")
+    (stored,) = serving.releases.visible_to(serving.ann)
+    assert "Synthetic rows" not in ann.client.get(f"/releases/{stored.id}").text
+    wanted = f"/releases/{stored.id}/rows?rows=5"
+    assert ann.client.get(wanted).status_code == 404
+    assert signed_in(serving, "bob").client.get(wanted).status_code == 404

@@ -61,26 +61,12 @@ def sample(
     overwrite: options.Overwrite = False,
 ) -> None:
     """Draw synthetic rows from a summary; they may be published. Nothing more is spent."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.parquet as pq
-
-    from privclust.clustering.from_cells import as_table
     from privclust.jobs import output_paths as places
+    from privclust.jobs.sample import SUFFIXES, write_synthetic_rows
+    from privclust.release.release import Release
 
-    places.check_file(output, "Rows", (".csv", ".parquet"), overwrite=overwrite)
-    loaded = _load_summary(summary)
-    drawn = loaded.sample(rows)
-    table = drawn
-    if not isinstance(drawn, pa.Table):
-        schema = loaded.release().schema
-        columns = dict(zip(schema.numeric, drawn.T, strict=True))
-        table = as_table(schema, columns, np.random.default_rng())
-    write = pq.write_table if output.suffix.lower() == ".parquet" else pyarrow.csv.write_csv
-    with places.replace_atomically(output) as temporary:
-        write(table, temporary)
-    notes = loaded.sample_notes()
+    places.check_file(output, "Rows", SUFFIXES, overwrite=overwrite)
+    notes = write_synthetic_rows(Release.load(summary), rows, output)
     document = {"rows": str(output), "n_rows": rows, "notes": list(notes)}
     text = "\n".join([f"{rows:,} synthetic rows: {output}", *notes])
     screen.answer(document, text)

@@ -1,4 +1,4 @@
-"""Labels of rows that somebody uploads, made in a process of its own with limits.
+"""Labels of rows that somebody uploads, and synthetic rows, made in a process with limits.
 
 A few kilobytes of Parquet can hold gigabytes of rows. So they are unpacked where memory, time and
 rows are limited, and the server and its jobs feel nothing of it.
@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,8 +20,10 @@ from privclust.service.errors import ServiceError, TooLargeError, TooManyError
 
 _SUFFIXES = (".parquet", ".npz", ".mtx")  # and CSV otherwise
 _AT_ONCE = 2
-_BUSY = "Other uploads are being labelled at the moment; try again in a minute."
+_BUSY = "Rows of others are being drawn or labelled at the moment; try again in a minute."
 _TOO_LARGE = "Labelling these rows takes more memory or time than allowed; send fewer rows at once."
+_TOO_MANY = "Drawing this many rows takes more memory or time than allowed; ask for fewer."
+_RELEASE, _LABELS = "release.privclust", "labels.csv"
 _REFUSED = 3  # how the process ends when it has left a sentence
 _ALONE = {
     "OMP_NUM_THREADS": "1",
@@ -32,7 +36,7 @@ _ALONE = {
 
 @dataclass(frozen=True)
 class Limits:
-    """What labelling one upload may take."""
+    """What labelling one upload, or drawing rows once, may take."""
 
     rows: int = 1_000_000
     seconds: int = 60
@@ -40,7 +44,7 @@ class Limits:
 
 
 class Labeller:
-    """Labels rows, a few uploads at a time."""
+    """Labels rows and draws synthetic ones, for a few people at a time."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits, self._room = limits, threading.BoundedSemaphore(_AT_ONCE)
@@ -50,20 +54,37 @@ class Labeller:
 
         ``name``: what the file was called, for its ending.
         """
+        with self._take_room() as folder:
+            return self._labels_in(folder, release, rows, name)
+
+    def synthetic_rows(self, release: bytes, n_rows: int, suffix: str) -> bytes:
+        """Return rows drawn from the file of a summary, as a file of such an ending."""
+        if not 1 <= n_rows <= self._limits.rows:
+            raise ServiceError(f"From 1 to {self._limits.rows:,} rows are drawn at once.")
+        with self._take_room() as folder:
+            (folder / _RELEASE).write_bytes(release)
+            return self._made_in(folder, f"drawn{suffix}", str(n_rows), _TOO_MANY)
+
+    @contextmanager
+    def _take_room(self) -> Iterator[Path]:
         if not self._room.acquire(blocking=False):
             raise TooManyError(_BUSY)
         try:
             with tempfile.TemporaryDirectory(prefix="privclust-") as folder:
-                return self._labels_in(Path(folder), release, rows, name)
+                yield Path(folder)
         finally:
             self._room.release()
 
     def _labels_in(self, folder: Path, release: bytes, rows: bytes, name: str) -> bytes:
         suffix = next((it for it in _SUFFIXES if name.lower().endswith(it)), ".csv")
-        (folder / "release.privclust").write_bytes(release)
+        (folder / _RELEASE).write_bytes(release)
         (folder / f"rows{suffix}").write_bytes(rows)
+        return self._made_in(folder, _LABELS, suffix, _TOO_LARGE)
+
+    def _made_in(self, folder: Path, made: str, word: str, too_large: str) -> bytes:
+        """Return the file that the process has made."""
         limits = (self._limits.rows, self._limits.seconds, self._limits.megabytes)
-        command = [sys.executable, "-m", __name__, str(folder), suffix, *map(str, limits)]
+        command = [sys.executable, "-m", __name__, str(folder), made, word, *map(str, limits)]
         try:
             ended = subprocess.run(  # noqa: S603  # our own module, with numbers and a path of ours
                 command,
@@ -79,8 +100,8 @@ class Labeller:
         if ended == _REFUSED:
             raise ServiceError((folder / "refused").read_text("utf-8"))
         if ended != 0:
-            raise TooLargeError(_TOO_LARGE)
-        return (folder / "labels.csv").read_bytes()
+            raise TooLargeError(too_large)
+        return (folder / made).read_bytes()
 
 
 def _limit(seconds: int, megabytes: int) -> None:
@@ -107,21 +128,34 @@ def _label(folder: Path, suffix: str, limits: Limits) -> None:
         if done > limits.rows:
             raise ValueError(f"At most {limits.rows:,} rows are labelled at once; send fewer.")
 
-    release = Release.load(folder / "release.privclust")
+    release = Release.load(folder / _RELEASE)
     _limit(limits.seconds, limits.megabytes)
-    write_labels(release, folder / f"rows{suffix}", folder / "labels.csv", progress=count)
+    write_labels(release, folder / f"rows{suffix}", folder / _LABELS, progress=count)
 
 
-def _main(folder: Path, suffix: str, limits: Limits) -> int:
-    """Label, and return how the process ends; sentences name the file as its owner knows it."""
+def _draw(folder: Path, made: str, n_rows: int, limits: Limits) -> None:
+    from privclust.jobs.sample import write_synthetic_rows
+    from privclust.release.release import Release
+
+    release = Release.load(folder / _RELEASE)
+    _limit(limits.seconds, limits.megabytes)
+    write_synthetic_rows(release, n_rows, folder / made)
+
+
+def _main(folder: Path, made: str, word: str, limits: Limits) -> int:
+    """Label or draw, and return how the process ends."""
     from privclust.jobs.fit import sentence_of
 
     try:
-        _label(folder, suffix, limits)
+        if made == _LABELS:
+            _label(folder, word, limits)
+        else:
+            _draw(folder, made, int(word), limits)
     except MemoryError:  # unless the reader has taken it for a damaged file, which it may be
         return 1
     except (ValueError, OSError) as error:
-        sentence = sentence_of(error).replace(str(folder / f"rows{suffix}"), "the uploaded file")
+        # Its owner knows the file by another name.
+        sentence = sentence_of(error).replace(str(folder / f"rows{word}"), "the uploaded file")
         (folder / "refused").write_text(sentence, "utf-8")
         return _REFUSED
     return 0
@@ -129,4 +163,4 @@ def _main(folder: Path, suffix: str, limits: Limits) -> int:
 
 if __name__ == "__main__":
     given = sys.argv[1:]
-    sys.exit(_main(Path(given[0]), given[1], Limits(*map(int, given[2:]))))
+    sys.exit(_main(Path(given[0]), *given[1:3], Limits(*map(int, given[3:]))))

@@ -1,4 +1,4 @@
-"""Pages of an analyst: data sets, questions and their plans, jobs, releases, labels."""
+"""Pages of an analyst: data sets, questions and their plans, jobs, releases."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ router = APIRouter(include_in_schema=False)
 # which the script for the live cost leaves out.
 _OPTION, _COLUMNS, _LONG = "option-", "columns-", "lines-"
 _WIDE = 8  # columns of a table
+_MEDIA = {".csv": "text/csv", ".parquet": "application/vnd.apache.parquet"}
 _COMPARED = ("1/4", "1/2", "1", "2", "4")  # multiples of the ε asked for
 
 
@@ -244,6 +245,7 @@ def release_page(release_id: str, visit: Visitor) -> Response:
         tables=[turn_if_wide(it.headings, it.lines) for it in release.facts().listings],
         signal=release.signal,
         warnings=release.parameters.get("warnings", ()),
+        draws_rows=release.kind == "summary",
         job=services.jobs.of_release(release_id, visit.user),
         **_as_code(services, stored.dataset_id, stored.asked),
     )
@@ -272,6 +274,18 @@ def report(release_id: str, visit: Visitor, download: str = "") -> Response:
 def release_file(release_id: str, visit: Visitor) -> Response:
     """Give the release as one file."""
     return file_response("release.privclust", visit.services.releases.file(release_id, visit.user))
+
+
+@router.get("/releases/{release_id}/rows")
+def synthetic_rows(release_id: str, visit: Visitor, rows: str = "", kind: str = "") -> Response:
+    """Draw synthetic rows from a summary, as a file."""
+    release = visit.services.releases.file(release_id, visit.user)
+    if release_from(release).kind != "summary":
+        raise NotFoundError
+    n_rows = int(rows) if rows.isdecimal() and len(rows) < 10 else 0
+    suffix = ".parquet" if kind == "parquet" else ".csv"
+    made = visit.services.labeller.synthetic_rows(release, n_rows, suffix)
+    return file_response(f"rows{suffix}", made, _MEDIA[suffix])
 
 
 @router.post("/releases/{release_id}/labels")
