@@ -189,6 +189,7 @@ def measured(of: SyntheticSet, judge: Judge, method: str, budget: Budget, run: i
         "method": method,
         "run": run,
         **judge.tables(rows),
+        "ties": judge.ties(rows),
         "correlation": judge.correlations(rows),
         "shuffled": "",
         "learning": "",

@@ -54,6 +54,15 @@ class Judge:
         gaps = np.abs(_correlated(self.points(self.of.rows)) - _correlated(self.points(rows)))
         return float(gaps[owner[:, None] < owner].mean())
 
+    def ties(self, rows: pd.DataFrame) -> float | str:
+        """Return the largest error, over whole numbers, of the share of their heaviest value."""
+        gaps = []
+        for name, (_, _, whole) in self.of.numbers.items():
+            if whole:
+                shares = self.of.rows[name].value_counts(normalize=True)
+                gaps.append(abs(shares.iloc[0] - np.mean(rows[name] == shares.index[0])))
+        return float(max(gaps)) if gaps else ""
+
     def learning(self, rows: pd.DataFrame) -> float:
         """Return how often boosted trees that learned from synthetic rows are right about rows."""
         test = self.of.rows.sample(min(len(self.of.rows), ASKED), random_state=1)

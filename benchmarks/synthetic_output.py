@@ -23,8 +23,18 @@ WORDS = {
     "bootstrap": "bootstrap",
 }
 COLORS = {"tables": "C0", "cells": "C3", "mst": "C1", "aim": "C4", "shuffled": "0.5"}
-MEASURES = ("one", "two", "three", "correlation", "learning", "k6", "k12", "seconds")
-HEADS = ("one column", "two", "three", "correlations", "learning", "k = 6", "k = 12", "CPU s")
+MEASURES = ("one", "two", "three", "ties", "correlation", "learning", "k6", "k12", "seconds")
+HEADS = (
+    "one column",
+    "two",
+    "three",
+    "heaviest",
+    "correlations",
+    "learning",
+    "k = 6",
+    "k = 12",
+    "CPU s",
+)
 
 
 def at(rows: Rows, **wanted: str) -> list[dict[str, str]]:

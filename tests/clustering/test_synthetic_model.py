@@ -71,7 +71,7 @@ def tables_of(schema, histograms, pairs=(), tables=(), error=1e-6, n_cells=1):
         np.zeros(1),
         np.array(pairs, int).reshape(-1, 2),
         np.concatenate([np.ravel(table) for table in tables]) if len(tables) else np.empty(0),
-        np.array([error]),
+        np.full(len(pairs), error),
     )
 
 
@@ -110,6 +110,43 @@ def test_margins_and_tables_are_matched():
         axis = ({0, 1, 2} - {*edge.pair}).pop()
         np.testing.assert_allclose(edge.table, N * LAW.sum(axis=axis), atol=0.02 * N / 9)
         assert not edge.found.hidden
+
+
+# A ring: each of three columns agrees with each other in its own way.
+RING = np.array([[[9, 1, 3], [2, 8, 1], [1, 1, 4]], [[1, 2, 9], [7, 1, 1], [2, 6, 2]]])
+RING = np.concatenate([RING, RING[:1, ::-1]]) / RING.sum() * 0.7
+
+
+def ring(n_pairs):
+    """Return a model that knows one cell, and the tables of some pairs."""
+    law = RING / RING.sum()
+    margins = [N * law.sum(axis=axes) for axes in ((1, 2), (0, 2), (0, 1))]
+    pairs = {(0, 1): N * law.sum(axis=2), (1, 2): N * law.sum(axis=0), (0, 2): N * law.sum(axis=1)}
+    chosen = dict([*pairs.items()][:n_pairs])
+    tables = tables_of(LETTERS, margins, list(chosen), list(chosen.values()))
+    cells = cells_at(np.concatenate(margins)[None] / N / SCALES, [N])
+    return SyntheticModel(LETTERS, cells, SCALES, tables), law
+
+
+def test_chords_are_matched_beside_the_trunk():
+    """No tree holds the three tables of a ring; without its chord the third is far off."""
+    off = {}
+    for n_pairs in (2, 3):
+        model, law = ring(n_pairs)
+        assert (len(model.trunk), len(model.chords)) == (2, n_pairs - 2)
+        found = law_of(model.drawn(60_000, np.random.default_rng(0)), LETTERS.names, (3, 3, 3))
+        gaps = [np.abs((found - law).sum(axis=axis)).sum() / 2 for axis in range(3)]
+        off[n_pairs] = max(gaps)
+    assert off[3] < 0.01 < 0.03 < off[2]
+
+
+@pytest.mark.parametrize("n_rows", [1, 7, 100_001])
+def test_as_many_rows_as_wanted_are_picked(n_rows):
+    model, law = ring(3)
+    drawn = model.drawn(n_rows, np.random.default_rng(0))
+    assert {len(values) for values in drawn.values()} == {n_rows}
+    few = np.mean([model.drawn(1, np.random.default_rng(seed))["one"][0] for seed in range(300)])
+    assert few == pytest.approx(law.sum(axis=(1, 2)) @ [0, 1, 2], abs=0.2)
 
 
 def test_cells_say_what_goes_together_where_no_table_was_asked_for():
@@ -261,7 +298,7 @@ def test_what_is_told_of_a_pair_is_what_the_model_believes():
                 if not name.startswith("pair_counts")
             },
             pair_counts=tables.pair_counts + noise,
-            pair_counts_error=np.array([60.0]),
+            pair_counts_error=np.full(2, 60.0),
         )
         model = SyntheticModel(LETTERS, exact._cells, SCALES, noisy)
         off = [

@@ -177,7 +177,8 @@ def test_the_release_holds_the_raw_counts_with_their_errors(model):
         total = arrays["histogram_counts"][of_column].sum()
         assert abs(total - N) < 6 * error * of_column.sum() ** 0.5
     assert (arrays["histogram_counts"] < 0).any()
-    assert len(arrays["pairs"]) == len(SCHEMA) - 1
+    assert len(arrays["pairs"]) == len(arrays["pair_counts_error"]) == 2 * (len(SCHEMA) - 1)
+    assert len({tuple(pair) for pair in arrays["pairs"].tolist()}) == len(arrays["pairs"])
     total = arrays["pair_counts"].sum() / len(arrays["pairs"])
     assert total == pytest.approx(N, rel=0.1)
 
@@ -211,6 +212,10 @@ def test_a_share_for_tables_is_what_they_cost(model):
 def test_what_is_no_share_is_refused(value):
     with pytest.raises(ParameterError, match="synthetic must be False or True or a number"):
         PrivateSummary(schema=SCHEMA, synthetic=value).fit(ROWS)
+
+
+def test_in_pure_epsilon_there_is_one_tree():
+    assert len(fitted(epsilon=4.0, delta=0).tables_.pairs) == len(SCHEMA) - 1
 
 
 def test_few_rows_get_cells_and_histograms_alone_and_are_told_so():
@@ -299,7 +304,7 @@ def test_more_than_thirty_columns():
     model = fitted(rows, schema, epsilon=5)
     made = model.sample(5000, random_state=0)
     assert made.num_columns == 34
-    assert len(model.tables_.pairs) <= 33
+    assert len(model.tables_.pairs) <= 2 * 33
     agree = np.mean(made["c3"].to_numpy() == made["c20"].to_numpy())
     assert agree == pytest.approx(0.82, abs=0.05)
 

@@ -81,7 +81,11 @@ def run_of(budget, unit, *, halved=False, seed=0):
     pair = PairOfDoors(doors, budget)
     run, rng = SimpleNamespace(meter=None, seed=None), np.random.default_rng(0)
     view = pair.private()
-    result = ask_with_tables(pair, run, budget.whole, lambda share: ask_summary(view, share, rng))
+
+    def ask_cells(share, known):
+        return ask_summary(view, share, rng, known)
+
+    result = ask_with_tables(pair, run, budget.whole, ask_cells)
     return pair, result
 
 
@@ -112,7 +116,7 @@ def test_every_kind_of_question_is_asked(currency):
     """Else the test above would not cover it."""
     pair, result = run_of(BUDGETS[currency], AddRemoveRow())
     tables = result.tables
-    assert len(tables.pairs) == 3
+    assert (len(tables.pairs) > 3) == (currency == "zcdp")  # a second tree with a delta
     assert len(tables.group_counts) > 1
     assert tables.histograms.levels.max() == 2
     assert len(pair.transcripts) == 5  # cells, three levels of histograms, and tables

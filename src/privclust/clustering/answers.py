@@ -22,10 +22,13 @@ from privclust.clustering.from_cells import (
 )
 from privclust.clustering.profiles import Profile, profiles_of
 from privclust.clustering.release import (
+    NO_SIGNAL,
+    NO_TABLES,
     cells_from_release,
     clusters_of,
     column_scales,
     kmeans_release,
+    sample_notes,
     synthetic_model,
 )
 from privclust.exceptions import LowSignalWarning, ParameterError, ReleaseError
@@ -38,17 +41,6 @@ from privclust.schema.coordinates import Coordinates
 
 # The memory that drawing synthetic rows takes, in numbers for each number drawn.
 _NUMBERS_PER_ENTRY = 4
-
-_NO_SIGNAL = (
-    "Noise hid the rows when this summary was made, so that synthetic rows say nothing about them; "
-    "summarise with a larger budget."
-)
-
-
-_NO_TABLES = (
-    "These synthetic rows come from cells alone: numbers are right in place but not in spread, and "
-    "two columns together may be further off than independent ones; fit with synthetic=True."
-)
 
 
 class SummaryAnswers:
@@ -152,19 +144,19 @@ class SummaryAnswers:
         Whole(0).check("random_state", random_state, also=(None,))
         release = self.release()
         if release.signal != "seen":
-            warnings.warn(_NO_SIGNAL, LowSignalWarning, stacklevel=2)
+            warnings.warn(NO_SIGNAL, LowSignalWarning, stacklevel=2)
         needed = _NUMBERS_PER_ENTRY * 8.0 * int(n_rows) * release.arrays["cells"].shape[1]
         check_memory(needed, "ask for fewer rows at a time")
         rng = np.random.default_rng(random_state)
         if "histogram_counts" not in release.arrays and release.schema.numeric:
-            warnings.warn(_NO_TABLES, LowSignalWarning, stacklevel=2)
+            warnings.warn(NO_TABLES, LowSignalWarning, stacklevel=2)
         cells, scales, schema = cells_from_release(release), column_scales(release), release.schema
         model = synthetic_model(release)
         if model is not None:
             drawn = model.drawn(int(n_rows), rng)
             if schema.categorical:
                 return as_table(schema, drawn, rng)
-            rows = np.column_stack(list(drawn.values()))
+            rows = np.column_stack(list(drawn.values())).astype(np.float64)
         elif schema.categorical:
             return sample_table(cells, schema, scales, int(n_rows), rng)
         else:
@@ -177,12 +169,7 @@ class SummaryAnswers:
         About how far noise moves a column and a pair of columns, which values were pooled, which
         tables noise hid, and whether there are tables at all.
         """
-        release = self.release()
-        model = synthetic_model(release)
-        sentences = [] if release.signal == "seen" else [_NO_SIGNAL]
-        if model is not None:
-            return (*sentences, *model.sentences)
-        return (*sentences, _NO_TABLES) if release.schema.numeric else tuple(sentences)
+        return sample_notes(self.release())
 
 
 class Summary(SummaryAnswers):

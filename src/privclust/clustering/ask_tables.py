@@ -1,4 +1,4 @@
-"""A summary with tables: cells, histograms of all columns, and a tree of the pairs that cells miss.
+"""A summary with tables: cells, histograms of all columns, and trees of pairs that cells miss.
 
 What synthetic rows are made of, asked in the order of ``ask_with_tables``. Edges, bins, groups and
 what is expected of a table depend on earlier answers only.
@@ -23,14 +23,18 @@ from privclust.clustering.binned_columns import (
     histograms_from,
 )
 from privclust.clustering.result import Cells, SummaryResult
+from privclust.clustering.spread import MEAN_ERROR, Spread
+from privclust.clustering.summarise import Overview
 from privclust.clustering.synthetic import SyntheticModel
 from privclust.clustering.tables import Tables
 from privclust.clustering.weighted_kmeans import nearest_centre, weighted_kmeans
 from privclust.data.points.door import PointRows
+from privclust.data.public import Noisy
 from privclust.data.table.public import CellGroups, Cut
 from privclust.data.table.view import TableView
 from privclust.fitting import Run
 from privclust.notes import Note, signal_of
+from privclust.schema.coordinates import Column, Coordinates
 from privclust.schema.schema import Schema
 
 _COUNT = 0.02
@@ -71,19 +75,20 @@ def ask_with_tables(
     door: PointRows,
     run: Run,
     budget: Share,
-    ask_cells: Callable[[Share], SummaryResult],
+    ask_cells: Callable[[Share, Overview | None], SummaryResult],
     share: float | None = None,
 ) -> SummaryResult:
     """Ask for the cells of a summary, and for tables.
 
-    ``ask_cells``: asks for a summary without tables, within a share. ``share``: of the budget, for
-    all tables; None for what the number of rows suggests.
+    ``ask_cells``: asks for a summary without tables, within a share, given what histograms tell of
+    all rows. ``share``: of the budget, for all tables; None for what the number of rows suggests.
     """
     asked = _TableQuestions(door, run)
-    n_rows, left = asked.ask_count(budget)
+    number, left = asked.ask_count(budget)
+    n_rows = max(float(number.value[0]), 1.0)
     shares = asked.shares(left, n_rows, share)
-    result = ask_cells(shares.cells)
     counts, unused = asked.ask_histograms(shares.histograms, n_rows)
+    result = ask_cells(shares.cells, overview_from(door, counts, number))
     if shares.pairs is not None and unused is not None:
         shares = replace(shares, pairs=_sum(shares.pairs, unused))
     tables = asked.ask_tables(shares, result, counts)
@@ -118,11 +123,11 @@ class _TableQuestions:
         codes = np.arange(len(edges) - 1) if codes is None else codes
         return Cut(self._to_points[column], edges[1:-1], codes)
 
-    def ask_count(self, budget: Share) -> tuple[float, Share]:
+    def ask_count(self, budget: Share) -> tuple[Noisy, Share]:
         """Return about how many rows there are, and what is left of the budget."""
-        share, name = budget.take(_COUNT), "number of rows, for tables"
-        n_rows = max(float(self._first.ask_count(name, share).value[0]), 1.0)
-        return n_rows, budget if self._first.n_rows_is_public else budget.remainder(share)
+        share = budget.take(_COUNT)
+        number = self._first.ask_count("number of rows, for tables", share)
+        return number, budget if self._first.n_rows_is_public else budget.remainder(share)
 
     def shares(self, budget: Share, n_rows: float, share: float | None) -> _TableShares:
         """Divide what is left, by how noisy histograms would be."""
@@ -224,7 +229,10 @@ class _TableQuestions:
         view = self._view(cuts, (*offered, *in_groups), self._cell_groups(cells, tables))
         if for_groups is not None:
             tables = _ask_groups(view, for_groups, in_groups, tables)
-        return _ask_tree(view, shares, model_of(tables), offered, tables, of_pairs)
+        for choice, share in _divide_among_trees(shares.choice, shares.pairs):
+            error = self._error(share, len(self.axes) - 1)
+            tables = _ask_tree(view, choice, share, model_of(tables), offered, tables, error)
+        return tables
 
     def _cell_groups(self, cells: Cells, tables: Tables) -> list[CellGroups]:
         """Return the cells with rows, as points of the unit ball, and their groups, if any."""
@@ -233,6 +241,41 @@ class _TableQuestions:
             return []
         points = domain.to_unit_ball(cells.cells[live] * domain.scales)
         return [CellGroups(points, tables.group_of_cell[live])]
+
+
+def overview_from(door: PointRows, counts: HistogramCounts, number: Noisy) -> Overview | None:
+    """Return number, mean and spread of the rows as histograms tell them, unless noise hides them.
+
+    Mean and squared distance from it are sums over columns, so that single columns know them.
+    """
+    domain, total = door.domain, counts.total(float(number.value[0]), number.standard_error)
+    found = histograms_from(counts, axes_of(door.schema), total)
+    columns = zip(found, Coordinates(door.schema).columns, strict=True)
+    told = [_mean_and_spread(*column, domain.scales) for column in columns]
+    means, *sums = zip(*told, strict=True)
+    square, of_mean, of_square = (float(np.sum(each)) for each in sums)
+    each = counts.error / total
+    if each * math.sqrt(of_mean) > MEAN_ERROR * domain.radius:
+        return None
+    mean = domain.to_unit_ball(np.concatenate(means)[None])[0]
+    square, error = (x / domain.radius**2 for x in (square, each * math.sqrt(of_square)))
+    distance = math.sqrt(float(np.clip(max(square, error), 1e-6, 1.0)))
+    return Overview(number, Spread(total, mean, distance, error))
+
+
+def _mean_and_spread(
+    histogram: Histogram, column: Column, scales: Floats
+) -> tuple[Floats, float, float, float]:
+    """Return the mean of a column and its variance, and the squared slopes of both in counts."""
+    shares, unit = histogram.mass / histogram.mass.sum(), scales[column.start] ** 2
+    if column.labels is not None:
+        shares = shares[: column.size]  # a missing value that is left out has no category
+        slopes = (1 - 2 * shares) / unit
+        return shares, float(shares @ (1 - shares)) / unit, column.size / unit, slopes @ slopes
+    places = histogram.axis.middles(histogram.edges)
+    mean = shares @ places
+    gaps = (places - mean) ** 2 / unit
+    return np.array([mean]), shares @ gaps, gaps.sum(), gaps @ gaps
 
 
 def _ask_groups(
@@ -248,27 +291,44 @@ def _ask_groups(
     )
 
 
+def _divide_among_trees(choice: Share | None, pairs: Share) -> list[tuple[Share | None, Share]]:
+    """Return what each tree may spend on its choice and on its tables.
+
+    Half a share has √2 of the noise with a δ, but twice as much in pure ε, where a second tree
+    lost what it gained. Two columns have one pair and nothing to choose.
+    """
+    if choice is None or pairs.currency == "pure":
+        return [(choice, pairs)]
+    halves = [0.5, 0.5]
+    return list(zip(choice.split(halves), pairs.split(halves), strict=True))
+
+
 def _ask_tree(
     view: TableView,
-    shares: _TableShares,
+    choice: Share | None,
+    share: Share,
     model: SyntheticModel,
     offered: Sequence[tuple[int, int]],
     tables: Tables,
     error: float,
 ) -> Tables:
-    """Ask which pairs the cells explain worst, and for their tables."""
-    assert shares.pairs is not None  # noqa: S101  # asked only with such a share
-    chosen = list(offered)
-    if shares.choice is not None:
-        expected = {pair: model.expected_table(*pair) for pair in offered}
+    """Ask which pairs the model explains worst, and for their tables, beside those that it has."""
+    asked = {(int(first), int(second)) for first, second in tables.pairs}
+    chosen = [pair for pair in offered if pair not in asked]
+    if choice is not None:
+        expected = {pair: model.suggested_table(*pair) for pair in chosen}
         handicaps = [round(_HANDICAP * error * table.size) for table in expected.values()]
-        chosen = view.ask_spanning_tree("tree", expected, shares.choice, handicaps)
-    noisy = view.ask_pair_tables("tables along the tree", chosen, shares.pairs)
+        name = "second tree" if asked else "tree"
+        chosen = view.ask_spanning_tree(name, expected, choice, handicaps)
+    name = "tables along the second tree" if asked else "tables along the tree"
+    noisy = view.ask_pair_tables(name, chosen, share)
+    pairs = np.array(noisy.layout.pairs, np.int64)
+    errors = np.full(len(pairs), noisy.standard_error)
     return replace(
         tables,
-        pairs=np.array(noisy.layout.pairs, np.int64),
-        pair_counts=noisy.cells,
-        pair_counts_error=np.array([noisy.standard_error]),
+        pairs=np.concatenate([tables.pairs, pairs]),
+        pair_counts=np.concatenate([tables.pair_counts, noisy.cells]),
+        pair_counts_error=np.concatenate([tables.pair_counts_error, errors]),
     )
 
 
@@ -361,7 +421,7 @@ def _without_pairs(
         np.zeros(1),
         np.empty((0, 2), np.int64),
         np.empty(0),
-        np.zeros(1),
+        np.empty(0),
     )
 
 

@@ -14,7 +14,6 @@ import pyarrow as pa
 from scipy.special import ndtr
 
 from privclust._typing import Floats, Indices, Mask
-from privclust.clustering.binned_columns import axes_of
 from privclust.clustering.result import Cells
 from privclust.clustering.weighted_kmeans import nearest_centre, weighted_kmeans
 from privclust.exceptions import ParameterError
@@ -181,7 +180,8 @@ def sample_rows(cells: Cells, n_rows: int, rng: np.random.Generator) -> Floats:
 
 def pull_into_bounds(rows: Floats, schema: Schema) -> Floats:
     """Return rows of numbers within box and ball; whole numbers are whole."""
-    whole = np.array([axis.whole for axis in axes_of(schema)])
+    facts = schema.columns.values()
+    whole = np.array([isinstance(fact, Box) and fact.form == "integer" for fact in facts])
     rows = np.where(whole, np.rint(rows), rows)
     if schema.ball is not None:
         rows = _pull_into_ball(rows, whole, np.array(schema.ball.center), schema.ball.radius)

@@ -330,6 +330,26 @@ def synthetic_model(release: Release) -> SyntheticModel | None:
     )
 
 
+NO_SIGNAL = (
+    "Noise hid the rows when this summary was made, so that synthetic rows say nothing about them; "
+    "summarise with a larger budget."
+)
+NO_TABLES = (
+    "Synthetic rows of this summary come from cells alone: numbers are right in place but not in "
+    "spread, and two columns together may be further off than independent ones; fit with "
+    "synthetic=True."
+)
+
+
+def sample_notes(release: Release) -> tuple[str, ...]:
+    """Return how far synthetic rows can be trusted, a sentence each."""
+    model = synthetic_model(release)
+    told = () if release.signal == "seen" else (NO_SIGNAL,)
+    if model is not None:
+        return (*told, *model.sentences)
+    return (*told, NO_TABLES) if release.schema.numeric else told
+
+
 def kmeans_release(release: Release, n_clusters: int) -> Release:
     """Return k centres of a summary as a k-means release; its digest names the summary."""
     from privclust.release.release import Release
@@ -403,7 +423,7 @@ def _check_summary(release: Release) -> None:
 def _summary_facts(release: Release) -> Facts:
     cells, names = cells_from_release(release), Coordinates(release.schema).names
     order = np.argsort(-cells.counts, kind="stable")[:20]
-    places = release.arrays["cells"]
+    places, notes = release.arrays["cells"], sample_notes(release)
     return Facts(
         summary=[
             ("cells", str(most_clusters(cells))),
@@ -417,12 +437,14 @@ def _summary_facts(release: Release) -> Facts:
                     [str(j), f"{cells.counts[j]:,.0f}", *(f"{x:.4g}" for x in places[j])]
                     for j in order
                 ],
-            )
+            ),
+            *([Listing(["synthetic rows"], [[note] for note in notes])] if notes else []),
         ],
         values={
             "cells": most_clusters(cells),
             "rows": cells.n_rows,
             "rows_error": cells.n_rows_error,
+            "synthetic_rows": list(notes),
         },
     )
 

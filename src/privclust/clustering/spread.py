@@ -17,7 +17,7 @@ from privclust.data.points.view import PointsView
 _MEAN, _SPREAD, _AXES = 0.03, 0.02, 0.10
 LARGEST_MEAN_SHARE = 0.8
 # In units of the radius of the domain: an error of the mean beyond which it gets a larger share.
-_MEAN_ERROR = 0.15
+MEAN_ERROR = 0.15
 
 _AXES_PER_DOUBLING, _MOST_AXES = 1.5, 10
 _AXES_NOISE = 0.5  # of the mean square distance; noisier axes are drawn at random instead
@@ -95,9 +95,9 @@ def ask_spread(view: PointsView, purse: Allowance, n_rows: float) -> Spread:
 
 
 def _mean_share(view: PointsView, purse: Allowance, n_rows: float) -> float:
-    """Return a share that puts the mean within ``_MEAN_ERROR``, if there is one."""
+    """Return a share that puts the mean within ``MEAN_ERROR``, if there is one."""
     for fraction in np.geomspace(_MEAN, LARGEST_MEAN_SHARE, 20):
-        if mean_error(view, purse.share(fraction), n_rows) <= _MEAN_ERROR:
+        if mean_error(view, purse.share(fraction), n_rows) <= MEAN_ERROR:
             return float(fraction)
     return LARGEST_MEAN_SHARE
 

@@ -236,14 +236,24 @@ class _Shares:
     steps: Share | None
 
 
-def ask_summary(view: PointsView, budget: Share, rng: np.random.Generator) -> SummaryResult:
-    """Summarise the rows of ``view`` within ``budget``."""
+@dataclass(frozen=True)
+class Overview:
+    """The number of rows, and where they are; no place if that would be noise."""
+
+    number: Noisy
+    spread: Spread | None
+
+
+def ask_summary(
+    view: PointsView, budget: Share, rng: np.random.Generator, known: Overview | None = None
+) -> SummaryResult:
+    """Summarise the rows of ``view`` within ``budget``; an overview may be known already."""
     purse = Allowance(budget)
-    number = view.ask_count("number of rows", purse.take(COUNT))
-    n_rows = max(1.0, float(number.value[0]))
-    if mean_error(view, purse.share(LARGEST_MEAN_SHARE), n_rows) > LOST_MEAN:
+    known = _ask_overview(view, purse) if known is None else known
+    number, spread = known.number, known.spread
+    if spread is None:
         return _ask_uninformed(view, purse.remaining, number, rng)
-    spread = ask_spread(view, purse, n_rows)
+    n_rows = spread.n_rows
     axes = ask_axes(view, purse, spread, CLUSTERS, rng)
     shares = _shares(purse.remaining, axes, view.domain.dimension)
     plan = _plan_cells(view, shares, spread, axes)
@@ -255,6 +265,13 @@ def ask_summary(view: PointsView, budget: Share, rng: np.random.Generator) -> Su
     released = _to_result(placed, axes, number, within)
     misses = not hidden and _misses_far_rows(released, spread, clip)
     return SummaryResult(released, (_HIDDEN,) if hidden else (), misses)
+
+
+def _ask_overview(view: PointsView, purse: Allowance) -> Overview:
+    number = view.ask_count("number of rows", purse.take(COUNT))
+    n_rows = max(1.0, float(number.value[0]))
+    lost = mean_error(view, purse.share(LARGEST_MEAN_SHARE), n_rows) > LOST_MEAN
+    return Overview(number, None if lost else ask_spread(view, purse, n_rows))
 
 
 def _shares(rest: Share, axes: Axes, dimension: int) -> _Shares:

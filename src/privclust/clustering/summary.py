@@ -27,7 +27,7 @@ from privclust.clustering.release import (
     scaling_parameters,
 )
 from privclust.clustering.result import SummaryResult
-from privclust.clustering.summarise import ask_summary
+from privclust.clustering.summarise import Overview, ask_summary
 from privclust.clustering.task import SUMMARISE
 from privclust.data.points.door import PointRows, region_of
 from privclust.data.points.view import PointsView
@@ -235,15 +235,22 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
         from privclust.clustering.ask_tables import ask_with_tables
 
         share = None if self.synthetic is True else float(self.synthetic)
-        return ask_with_tables(
-            door, run, budget, lambda part: self._ask_summary(door, run, view, part), share
-        )
+
+        def ask_cells(part: Share, known: Overview | None) -> SummaryResult:
+            return self._ask_summary(door, run, view, part, known)
+
+        return ask_with_tables(door, run, budget, ask_cells, share)
 
     def _ask_summary(
-        self, door: PointRows, run: Run, view: PointsView, budget: Share
+        self,
+        door: PointRows,
+        run: Run,
+        view: PointsView,
+        budget: Share,
+        known: Overview | None = None,
     ) -> SummaryResult:
         if self._metric(door.schema) != "dilca":
-            return ask_summary(view, budget, run.public_rng)
+            return ask_summary(view, budget, run.public_rng, known)
         from privclust.clustering.learned_metric import ask_summary_by_learned_metric
 
         return ask_summary_by_learned_metric(door, run, view, budget)

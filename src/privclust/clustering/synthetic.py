@@ -1,8 +1,9 @@
 """``SyntheticModel``: released noisy counts in, synthetic rows out.
 
 Cells say which values go together, histograms how often each value occurs, and tables of a few
-pairs, which form a tree, repair what cells miss. A row is drawn by its cell, then along the tree:
-P(cell) P(root | cell) Π P(child | parent, cell). Everything here is computed from released values.
+pairs repair what cells miss. Those that form a tree, the trunk, are drawn along: a row by its cell,
+P(cell) P(root | cell) Π P(child | parent, cell). The others are chords: more rows are drawn than
+are wanted, and picked so that all tables agree. Everything here is computed from released values.
 """
 
 from __future__ import annotations
@@ -37,6 +38,10 @@ _TINY = 1e-300
 _NAMED = 6  # this many are named one by one
 # Rows by which centres are moved, at least and at most, and how many at a time.
 _STEPPED_ROWS, _AT_A_TIME = (1000, 50_000), 10_000
+# So many are drawn for each that is picked, at least so many, and about so many are picked at once;
+# their weights are raked in so many rounds and stay within a factor.
+_FOR_EACH, _FEWEST_DRAWN, _PICKED, _PICK_ROUNDS, _MOST_WEIGHT = 3, 20_000, 40_000, 10, 20.0
+_LOOKED_AT = 100_000  # rows that tell what to expect of chords
 
 
 @dataclass(frozen=True)
@@ -146,19 +151,55 @@ class SyntheticModel:
         """Return the table of two independent columns."""
         return np.outer(self.margins[first], self.margins[second]) / self.total
 
+    def suggested_table(self, first: int, second: int) -> Floats:
+        """Return the table of two columns that cells and trunk suggest."""
+        if not self.trunk:
+            return self.expected_table(first, second)
+        shape = self.sizes[first], self.sizes[second]
+        flat = np.ravel_multi_index((self._looked_at[first], self._looked_at[second]), shape)
+        counted = np.bincount(flat, minlength=shape[0] * shape[1]).reshape(shape)
+        smooth = counted * (self.total / len(flat)) + 1e-4 * self.independent(first, second)
+        return rake(smooth, self.margins[first], self.margins[second])
+
     @cached_property
+    def _looked_at(self) -> dict[int, Indices]:
+        """Rows along the trunk, the same every time."""
+        return self._draw_along_trunk(_LOOKED_AT, np.random.default_rng(0))
+
+    @cached_property
+    def trunk(self) -> list[_Edge]:
+        """The pairs that form a tree."""
+        pairs = self.tables.pairs.tolist()
+        places = [place for place, joins in enumerate(self._joins) if joins]
+        return [self._edge(place, self.expected_table(*pairs[place])) for place in places]
+
+    @cached_property
+    def chords(self) -> list[_Edge]:
+        """The other pairs."""
+        pairs = self.tables.pairs.tolist()
+        places = [place for place, joins in enumerate(self._joins) if not joins]
+        return [self._edge(place, self.suggested_table(*pairs[place])) for place in places]
+
+    @property
     def edges(self) -> list[_Edge]:
-        """The pairs whose tables were asked for."""
-        error, noisy = (
-            float(self.tables.pair_counts_error[0]),
-            self.tables.pair_tables(self.sizes),
-        )
-        found = []
-        for pair, table in zip(self.tables.pairs.tolist(), noisy, strict=True):
-            known = shrunk(table, self.expected_table(*pair), error)
-            agreed = rake(known.table, *(self.margins[end] for end in pair))
-            found.append(_Edge(tuple(pair), known, agreed))
-        return found
+        """All pairs whose tables were asked for."""
+        return [*self.trunk, *self.chords]
+
+    @property
+    def _joins(self) -> Iterator[bool]:
+        """Whether each pair joins columns that none before it does."""
+        part = list(range(len(self.axes)))
+        for first, second in self.tables.pairs.tolist():
+            old, new = part[second], part[first]
+            part = [new if label == old else label for label in part]
+            yield old != new
+
+    def _edge(self, place: int, expected: Floats) -> _Edge:
+        first, second = self.tables.pairs[place].tolist()
+        noisy, error = self.tables.pair_tables(self.sizes)[place], self.tables.pair_counts_error
+        found = shrunk(noisy, expected, float(error[place]))
+        agreed = rake(found.table, self.margins[first], self.margins[second])
+        return _Edge((first, second), found, agreed)
 
     def _joint(self, edge: _Edge, parent: int) -> tuple[int, Floats]:
         """Return the child of a parent, and the counts of (cell, parent, child).
@@ -179,20 +220,56 @@ class SyntheticModel:
     # Rows.
     def drawn(self, n_rows: int, rng: np.random.Generator) -> dict[str, Floats | Integers]:
         """Return synthetic rows by column: numbers, or codes of categories."""
+        codes = self._drawn_codes(n_rows, rng)
+        names = self.schema.names
+        return {names[j]: self._value(j, codes[j], rng) for j in range(len(names))}
+
+    def _drawn_codes(self, n_rows: int, rng: np.random.Generator) -> dict[int, Indices]:
+        """Return the bins of rows by column, picked so that they agree with all tables."""
+        if not self.edges:
+            return self._draw_along_trunk(n_rows, rng)
+        codes = self._draw_along_trunk(max(_FOR_EACH * n_rows, _FEWEST_DRAWN), rng)
+        n_parts = -(-n_rows // _PICKED)
+        parts = np.array_split(np.arange(len(codes[0])), n_parts)
+        wanted = np.diff(np.linspace(0, n_rows, n_parts + 1).astype(int))
+        picked = [self._pick(codes, *part, rng) for part in zip(parts, wanted, strict=True)]
+        order = rng.permutation(np.concatenate(picked))
+        return {column: values[order] for column, values in codes.items()}
+
+    def _pick(
+        self, codes: dict[int, Indices], rows: Indices, n_rows: int, rng: np.random.Generator
+    ) -> Indices:
+        """Return so many of ``rows``, each as often as its weight says."""
+        tables = []
+        for edge in self.edges:
+            first, second = (codes[column][rows] for column in edge.pair)
+            share = edge.table.ravel() * (len(rows) / edge.table.sum())
+            tables.append((first * edge.table.shape[1] + second, share))
+        weights = np.ones(len(rows))
+        for _ in range(_PICK_ROUNDS):
+            for cells, share in tables:
+                found = np.bincount(cells, weights, len(share))
+                weights *= (share / np.maximum(found, _TINY))[cells]
+                weights = np.clip(weights, 1 / _MOST_WEIGHT, _MOST_WEIGHT)
+        ends = np.cumsum(weights)
+        steps = (np.arange(n_rows) + rng.random()) * (ends[-1] / n_rows)
+        return np.asarray(rows[np.minimum(np.searchsorted(ends, steps), len(rows) - 1)])
+
+    def _draw_along_trunk(self, n_rows: int, rng: np.random.Generator) -> dict[int, Indices]:
+        """Return the bins of rows by column, as cells and trunk have them."""
         cells = _drawn(self.weights[None], np.zeros(n_rows, np.intp), rng)
         codes: dict[int, Indices] = {}
         for root in range(len(self.axes)):
             if root not in codes:
                 codes[root] = _drawn(self.given[root] + _TRACE * self.margins[root], cells, rng)
                 self._draw_below(root, cells, codes, rng)
-        names = self.schema.names
-        return {names[j]: self._value(j, codes[j], rng) for j in range(len(names))}
+        return codes
 
     def _draw_below(
         self, root: int, cells: Indices, codes: dict[int, Indices], rng: np.random.Generator
     ) -> None:
-        """Draw the bins of all columns that the tree joins to ``root``."""
-        waiting, left = [root], [*self.edges]
+        """Draw the bins of all columns that the trunk joins to ``root``."""
+        waiting, left = [root], [*self.trunk]
         while waiting:
             parent = waiting.pop()
             for edge in [e for e in left if parent in e.pair]:
@@ -219,14 +296,14 @@ class SyntheticModel:
         """
         if not self.edges:
             return centers
-        rng = np.random.default_rng(len(centers))
-        left = int(np.clip(self.total, *_STEPPED_ROWS))
+        n_rows = int(np.clip(self.total, *_STEPPED_ROWS))
+        drawn = self.drawn(n_rows, np.random.default_rng(len(centers)))
         sums, counts = np.zeros(centers.shape), np.zeros(len(centers))
-        while left > 0:
-            points = self._points(self.drawn(min(left, _AT_A_TIME), rng))
+        for start in range(0, n_rows, _AT_A_TIME):
+            part = {name: values[start : start + _AT_A_TIME] for name, values in drawn.items()}
+            points = self._points(part)
             member = np.eye(len(centers))[nearest_centre(points, centers)]
             sums, counts = sums + member.T @ points, counts + member.sum(axis=0)
-            left -= len(points)
         means = sums / np.maximum(counts, 1)[:, None]
         return np.where(counts[:, None] > 0, (centers + means) / 2, centers)
 

@@ -36,11 +36,11 @@ class Tables:
     # each number.
     group_counts: Floats
     group_counts_error: Floats  # (1,): the standard error of each
-    # (n_pairs, 2): columns whose tables were asked for; the pairs form a forest.
+    # (n_pairs, 2): columns whose tables were asked for, those of a tree first.
     pairs: Integers
     # (n_pair_cells,): these tables one after the other, the bins of the first column in rows.
     pair_counts: Floats
-    pair_counts_error: Floats  # (1,): the standard error of each count
+    pair_counts_error: Floats  # (n_pairs,): the standard error of each count of a table
 
     def bins(self, n_columns: int) -> list[Integers]:
         """Return for each column the bins of its cells."""
@@ -95,7 +95,8 @@ def _fits(tables: Tables, release: Release) -> bool:
     shaped = shaped and tables.pairs.ndim == 2 and tables.pairs.shape[1:] == (2,)
     shaped = shaped and tables.group_of_cell.shape == (len(release.arrays["cells"]),)
     shaped = shaped and tables.group_counts.ndim == 2
-    if not shaped or {1} != {*tables.group_counts_error.shape, *tables.pair_counts_error.shape}:
+    shaped = shaped and tables.group_counts_error.shape == (1,)
+    if not shaped or tables.pair_counts_error.shape != (len(tables.pairs),):
         return False
     if (lines.low >= lines.high).any() or (lines.counts_error < 0).any():
         return False

@@ -28,8 +28,3 @@ def write_synthetic_rows(release: Release, n_rows: int, output: Path) -> tuple[s
     with places.replace_atomically(output) as temporary:
         write(table, temporary)
     return summary.sample_notes()
-
-
-def notes_on_rows(release: Release) -> tuple[str, ...] | None:
-    """Return how far to trust synthetic rows of a release; None if it can draw none."""
-    return Summary(release).sample_notes() if release.kind == "summary" else None

@@ -162,5 +162,5 @@ def _main(folder: Path, made: str, word: str, limits: Limits) -> int:
 
 
 if __name__ == "__main__":
-    given = sys.argv[1:]
-    sys.exit(_main(Path(given[0]), *given[1:3], Limits(*map(int, given[3:]))))
+    place, made, word, *limited = sys.argv[1:]
+    sys.exit(_main(Path(place), made, word, Limits(*map(int, limited))))

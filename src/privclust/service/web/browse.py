@@ -21,7 +21,7 @@ from privclust.service.balance import (
     granted_in_all,
 )
 from privclust.service.declared import Counts
-from privclust.service.errors import ServiceError
+from privclust.service.errors import NotFoundError, ServiceError
 from privclust.service.jobs import FAILED
 from privclust.service.offers import OFFERS, offers_for, targets_in
 from privclust.service.questions import FitQuestion, describe_question
