@@ -100,6 +100,7 @@ def test_the_tables_of_synthetic_rows_say_what_the_file_holds(tmp_path):
             "synthetic-size": size.table(keeping.read_rows("synthetic-size", RESULTS)),
         },
         "docs/synthetic.md": {"synthetic-points": output.short_table(rows)},
+        "README.md": {"synthetic-line": output.line(rows)},
     }
     for name, parts in tables.items():
         page = Path(shutil.copy(ROOT / name, tmp_path))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from privclust.clustering.ask_tables import overview_from
 from privclust.clustering.binned_columns import (
     Axis,
     HistogramCounts,
@@ -18,6 +20,8 @@ from privclust.clustering.cell_tables import rake, shrunk
 from privclust.clustering.result import Cells
 from privclust.clustering.synthetic import SyntheticModel
 from privclust.clustering.tables import Tables
+from privclust.data.points.door import region_of
+from privclust.data.public import Noisy
 from privclust.schema.facts import Bins, Box, Categories
 from privclust.schema.schema import Schema
 
@@ -265,6 +269,51 @@ def test_a_heavy_value_ends_up_in_a_cell_of_its_own():
     assert (found.edges[0], found.edges[1]) == (-0.5, 0.5)
     assert found.mass[0] == pytest.approx(9000, rel=0.01)
     assert found.mass.sum() == pytest.approx(10_000)
+
+
+MIXED = Schema(
+    {
+        "x": Box(0, 20, form="integer"),
+        "y": Categories(["a", "b", "c"], missing="omit"),
+        "z": Box(-1, 1),
+    }
+)
+
+
+def overview_of(error):
+    """Return what histograms tell of rows, and their mean and spread in the unit ball."""
+    rng, n = np.random.default_rng(3), 4000
+    x, y = rng.binomial(20, 0.3, n), rng.choice(4, n, p=[0.4, 0.3, 0.2, 0.1])
+    z = np.clip(rng.normal(0.2, 0.3, n), -1, 1)
+    exact = [np.bincount(x, minlength=21), np.bincount(y, minlength=4)]
+    exact.append(np.histogram(z, np.linspace(-1, 1, 65))[0])
+    noisy = [counts + rng.normal(0, error, len(counts)) for counts in exact]
+    domain = region_of(MIXED, rescale=True)
+    lines = lines_of(MIXED, noisy, error)
+    door = SimpleNamespace(schema=MIXED, domain=domain)
+    points = domain.to_unit_ball(np.column_stack([x, np.eye(4)[y][:, :3], z]))
+    return overview_from(door, lines, Noisy(np.array([4010.0]), 20.0)), points
+
+
+def test_histograms_know_where_all_rows_are_and_how_far_they_spread():
+    known, points = overview_of(1.0)
+    mean = points.mean(axis=0)
+    np.testing.assert_allclose(known.spread.mean, mean, atol=0.01)
+    square = ((points - mean) ** 2).sum(axis=1).mean()
+    assert known.spread.distance**2 == pytest.approx(square, rel=0.02)
+    assert known.spread.n_rows == pytest.approx(4000, abs=20)
+    assert known.number.value[0] == 4010  # as it was released
+
+
+def test_the_error_of_the_spread_is_that_of_the_noise():
+    quiet = overview_of(1e-6)[0].spread.distance ** 2
+    loud = overview_of(30.0)[0].spread
+    assert abs(loud.distance**2 - quiet) < 4 * loud.square_error
+    assert loud.square_error == pytest.approx(30 * overview_of(1.0)[0].spread.square_error, rel=0.2)
+
+
+def test_histograms_that_noise_hides_tell_nothing():
+    assert overview_of(1000.0)[0] is None
 
 
 def test_noise_in_empty_tails_is_cleaned_away():

@@ -214,6 +214,15 @@ def test_what_is_no_share_is_refused(value):
         PrivateSummary(schema=SCHEMA, synthetic=value).fit(ROWS)
 
 
+def test_histograms_tell_number_mean_and_spread(model):
+    """So the cells do not pay for them."""
+    asked = {query.query for query in model.privacy_.queries}
+    assert "number of rows, for tables" in asked
+    assert not asked & {"number of rows", "mean: offsets", "spread: square"}
+    alone = {query.query for query in fitted(synthetic=False).privacy_.queries}
+    assert {"number of rows", "mean: offsets", "spread: square"} <= alone
+
+
 def test_in_pure_epsilon_there_is_one_tree():
     assert len(fitted(epsilon=4.0, delta=0).tables_.pairs) == len(SCHEMA) - 1
 
