@@ -13,6 +13,7 @@ from sklearn.cluster import KMeans
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from privclust.papers.metrics import inertia
+from privclust.schema.coordinates import Coordinates, category_gap
 from synthetic_sets import SyntheticSet
 
 __all__ = ["Judge"]
@@ -85,22 +86,16 @@ class Judge:
         }
 
     def points(self, rows: pd.DataFrame) -> np.ndarray:
-        """Return rows in the metric of a summary: declared widths, and 1 / √2 for a category."""
-        parts = [
-            ((rows[name].to_numpy(float) - low) / (high - low))[:, None]
-            for name, (low, high, _) in self.of.numbers.items()
-        ]
+        """Return rows in the metric of a summary: declared widths, and gaps of categories."""
+        parts = [rows[name].to_numpy(float)[:, None] for name in self.of.numbers]
         for name, values in self.of.values.items():
-            parts.append((rows[name].to_numpy()[:, None] == np.array(values)) / np.sqrt(2))
-        return np.hstack(parts)
+            parts.append(rows[name].to_numpy()[:, None] == np.array(values))
+        return self.scaled(np.hstack(parts).astype(float))
 
-    def scaled(self, centers: np.ndarray) -> np.ndarray:
-        """Return released centres in that metric."""
-        low = np.array([ends[0] for ends in self.of.numbers.values()])
-        wide = np.array([ends[1] - ends[0] for ends in self.of.numbers.values()])
-        q = len(low)
-        numbers = (centers[:, :q] - low) / wide if q else centers[:, :0]
-        return np.hstack([numbers, centers[:, q:] / np.sqrt(2)])
+    def scaled(self, coordinates: np.ndarray) -> np.ndarray:
+        """Return numbers and shares, of released centres or of rows, in that metric."""
+        schema = self.of.schema
+        return coordinates / Coordinates(schema).scales(True, category_gap(schema, True))
 
     def _best_of(self, k: int, points: np.ndarray) -> float:
         if k not in self._best:
