@@ -7,8 +7,8 @@ MST is the mechanism of McKenna, Miklau and Sheldon (2021), in our own words: a 
 single columns, for a tree of pairs by the exponential mechanism, and for the tables of these pairs;
 values that do not stand out from the noise are pooled. AIM is that of McKenna, Mullins, Sheldon and
 Miklau (2022), in our own words too: single columns first, then one table after another, each the
-one that the model explains worst, with less noise whenever little is learned. The models are
-estimated by ``mbi``, as in the authors' code.
+one that the model explains worst, with less noise whenever little is learned; rare values are
+pooled, as its authors advise. The models are estimated by ``mbi``, as in the authors' code.
 """
 
 from __future__ import annotations
@@ -90,24 +90,37 @@ def mst(
 ) -> pd.DataFrame:
     """Return synthetic rows."""
     rng, rho, total = np.random.default_rng(seed), cdp_rho(epsilon, delta), float(len(frame))
+    data, known, pools = pooled(frame, sizes, rho / 3, rng)
+    about = estimation.mirror_descent(data.domain, known, known_total=total, iters=ITERATIONS[0])
+    pairs = tree(data, about, rho / 3, rng)
+    known += measured(data, pairs, rho / 3, rng)
+    model = estimation.mirror_descent(data.domain, known, known_total=total, iters=ITERATIONS[1])
+    return rows_of(model, pools, len(frame), rng)
+
+
+def pooled(
+    frame: pd.DataFrame, sizes: list[int], rho: float, rng: np.random.Generator
+) -> tuple[Dataset, list, dict[str, Pooled]]:
+    """Return rows whose rare values are pooled, and noisy counts of single columns, for ρ."""
     names = list(frame.columns)
-    singles = [(name,) for name in names]
     data = Dataset(frame, Domain(names, sizes))
-    first = measured(data, singles, rho / 3, rng)
-    pools = [Pooled(np.asarray(one.noisy_measurement), one.stddev) for one in first]
-    coded = {name: pool.to[frame[name]] for name, pool in zip(names, pools, strict=True)}
-    domain = Domain(names, [len(pool.noisy) for pool in pools])
-    small = Dataset(pd.DataFrame(coded), domain)
-    known = [
-        LinearMeasurement(pool.noisy, clique, one.stddev)
-        for pool, clique, one in zip(pools, singles, first, strict=True)
-    ]
-    about = estimation.mirror_descent(domain, known, known_total=total, iters=ITERATIONS[0])
-    pairs = tree(small, about, rho / 3, rng)
-    known += measured(small, pairs, rho / 3, rng)
-    model = estimation.mirror_descent(domain, known, known_total=total, iters=ITERATIONS[1])
-    made = codes_of(model.synthetic_data(rows=len(frame), method=DRAWN), names)
-    return pd.DataFrame({n: pool.back(made[n], rng) for n, pool in zip(names, pools, strict=True)})
+    first = measured(data, [(name,) for name in names], rho, rng)
+    pools = {
+        name: Pooled(np.asarray(one.noisy_measurement), one.stddev)
+        for name, one in zip(names, first, strict=True)
+    }
+    coded = pd.DataFrame({name: pool.to[frame[name]] for name, pool in pools.items()})
+    domain = Domain(names, [len(pool.noisy) for pool in pools.values()])
+    known = [LinearMeasurement(pools[n].noisy, (n,), first[0].stddev) for n in names]
+    return Dataset(coded, domain), known, pools
+
+
+def rows_of(
+    model: object, pools: dict[str, Pooled], n_rows: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Return rows drawn from a model, with values as they were."""
+    made = codes_of(model.synthetic_data(rows=n_rows, method=DRAWN), list(pools))
+    return pd.DataFrame({name: pool.back(made[name], rng) for name, pool in pools.items()})
 
 
 def aim(
@@ -116,8 +129,8 @@ def aim(
     """Return synthetic rows."""
     rng, rho, total = np.random.default_rng(seed), cdp_rho(epsilon, delta), float(len(frame))
     names = list(frame.columns)
-    data, part = Dataset(frame, Domain(names, sizes)), rho / (ROUNDS * len(names))
-    known = measured(data, [(name,) for name in names], 0.9 * part * len(names), rng)
+    part = rho / (ROUNDS * len(names))
+    data, known, pools = pooled(frame, sizes, 0.9 * part * len(names), rng)
     left = rho - 0.9 * part * len(names)
     offered = candidates(data)
     model = estimated(data, known, None, total)
@@ -132,8 +145,7 @@ def aim(
         moved = np.abs(datavector(model, picked) - before).sum()
         if moved <= np.sqrt(2 / np.pi) * known[-1].stddev * before.size:
             part *= 4  # so little was learned that noise must halve
-    made = codes_of(model.synthetic_data(rows=len(frame), method=DRAWN), names)
-    return pd.DataFrame(made)
+    return rows_of(model, pools, len(frame), rng)
 
 
 def candidates(data: Dataset) -> dict[tuple[str, ...], int]:
