@@ -357,8 +357,10 @@ def kmeans_release(release: Release, n_clusters: int) -> Release:
     clusters, schema = clusters_of(release, n_clusters)
     scales, model = column_scales(release), synthetic_model(release)
     of_cells = centers = Coordinates(schema).project(clusters.centers * scales)
-    if model is not None and schema is release.schema:  # its rows are nearest by these weights
-        centers = Coordinates(schema).project(model.half_step(clusters.centers) * scales)
+    if model is not None:
+        weights = Coordinates(release.schema).scales(True) / Coordinates(schema).scales(True)
+        stepped = model.half_step(clusters.centers, weights)
+        centers = Coordinates(schema).project(stepped * scales)
     parameters = {
         "n_clusters": len(clusters.sizes),
         "method": "summary",

@@ -288,11 +288,11 @@ class SyntheticModel:
         axis, edges = self.axes[column], histogram.edges
         return axis.drawn(edges[cells], edges[cells + 1], rng) if axis.ordered else cells
 
-    def half_step(self, centers: Floats) -> Floats:
+    def half_step(self, centers: Floats, factors: Floats | float = 1.0) -> Floats:
         """Return centres halfway to the means of the synthetic rows nearest to each.
 
-        Tables are better on how many rows there are, cells on where they are. Both are in the
-        metric of the summary.
+        Tables know better how many rows there are, cells where they are. Both are in the metric of
+        the summary; rows are nearest by coordinates times ``factors``.
         """
         if not self.edges:
             return centers
@@ -302,7 +302,7 @@ class SyntheticModel:
         for start in range(0, n_rows, _AT_A_TIME):
             part = {name: values[start : start + _AT_A_TIME] for name, values in drawn.items()}
             points = self._points(part)
-            member = np.eye(len(centers))[nearest_centre(points, centers)]
+            member = np.eye(len(centers))[nearest_centre(points * factors, centers * factors)]
             sums, counts = sums + member.T @ points, counts + member.sum(axis=0)
         means = sums / np.maximum(counts, 1)[:, None]
         return np.where(counts[:, None] > 0, (centers + means) / 2, centers)
