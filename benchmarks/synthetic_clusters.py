@@ -28,7 +28,8 @@ def run(of: SyntheticSet, judge: Judge, rows: np.ndarray, way: str, number: int)
     """Return the inertia of centres of one fit."""
     options = {"epsilon": 1.0, "delta": 1e-6, "schema": of.schema, **WAYS[way]}
     model = PrivateSummary(**options).fit(of.rows)
-    centers = {k: judge.scaled(model.centers(k)) for k in CLUSTERS}
+    most = int((model.counts_ > 0).sum())
+    centers = {k: judge.scaled(model.centers(min(k, most))) for k in CLUSTERS}
     found = {f"k{k}": round(inertia(rows, at) / len(rows), 7) for k, at in centers.items()}
     return {"set": of.name, "method": way, "run": number, **found}
 
