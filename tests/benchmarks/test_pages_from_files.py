@@ -91,13 +91,16 @@ def test_the_tables_of_k_means_noise_and_the_ledger_say_what_the_files_hold(tmp_
 
 
 def test_the_tables_of_synthetic_rows_say_what_the_file_holds(tmp_path):
-    keeping, output, size = scripts("keeping", "synthetic_output", "synthetic_size")
+    keeping, output, size, clusters = scripts(
+        "keeping", "synthetic_output", "synthetic_size", "synthetic_clusters"
+    )
     rows = keeping.read_rows("synthetic", RESULTS)
     tables = {
         "docs/research/synthetic.md": {
             "synthetic": output.main_table(rows) + "\n\n" + keeping.run_line(rows, "synthetic"),
             "synthetic-budgets": output.budget_table(rows),
             "synthetic-size": size.table(keeping.read_rows("synthetic-size", RESULTS)),
+            "synthetic-clusters": clusters.table(keeping.read_rows("synthetic-clusters", RESULTS)),
         },
         "docs/synthetic.md": {"synthetic-points": output.short_table(rows)},
         "README.md": {"synthetic-line": output.line(rows)},

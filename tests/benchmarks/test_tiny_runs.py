@@ -212,6 +212,11 @@ CASES = [
         " --page {pages}/research/synthetic.md",
         {"SETS": {"adult9": tiny_table}},
     ),
+    Case(
+        "synthetic_clusters",
+        "--data {data} --sets adult9 --runs 2 --page {pages}/research/synthetic.md",
+        {"SETS": {"adult9": tiny_table}},
+    ),
     Case("synthetic_size", "--rows 500 --page {pages}/research/synthetic.md"),
     Case("service", "--analysts 1 --seconds 0.1", {"WARMING": 0, "PAUSE": 0}),
 ]
