@@ -312,7 +312,7 @@ def _ask_tree(
     tables: Tables,
     error: float,
 ) -> Tables:
-    """Ask which pairs the model explains worst, and for their tables, beside those that it has."""
+    """Ask which other pairs the model explains worst, and for their tables."""
     asked = {(int(first), int(second)) for first, second in tables.pairs}
     chosen = [pair for pair in offered if pair not in asked]
     if choice is not None:

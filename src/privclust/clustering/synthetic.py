@@ -38,8 +38,8 @@ _TINY = 1e-300
 _NAMED = 6  # this many are named one by one
 # Rows by which centres are moved, at least and at most, and how many at a time.
 _STEPPED_ROWS, _AT_A_TIME = (1000, 50_000), 10_000
-# So many are drawn for each that is picked, at least so many, and about so many are picked at once;
-# their weights are raked in so many rounds and stay within a factor.
+# Rows drawn for each that is picked, the fewest drawn, and about how many are picked at once; the
+# rounds in which their weights are raked, and the largest weight.
 _FOR_EACH, _FEWEST_DRAWN, _PICKED, _PICK_ROUNDS, _MOST_WEIGHT = 3, 20_000, 40_000, 10, 20.0
 _LOOKED_AT = 100_000  # rows that tell what to expect of chords
 
@@ -239,7 +239,7 @@ class SyntheticModel:
     def _pick(
         self, codes: dict[int, Indices], rows: Indices, n_rows: int, rng: np.random.Generator
     ) -> Indices:
-        """Return so many of ``rows``, each as often as its weight says."""
+        """Return ``n_rows`` of ``rows``, each as often as its weight says."""
         tables = []
         for edge in self.edges:
             first, second = (codes[column][rows] for column in edge.pair)
