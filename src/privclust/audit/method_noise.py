@@ -54,14 +54,14 @@ class MethodDraw:
 
 @dataclass(frozen=True)
 class MethodNoise:
-    """A class whose method adds noise, for :func:`privclust.audit.replay` to watch.
+    """Classes whose method adds noise, for :func:`privclust.audit.replay` to watch.
 
     Parameters
     ----------
-    kind : type
-        The class.
+    kinds : type or sequence of type
+        The classes, each of which must define the method itself.
     method : str
-        Its method, whose first argument is the exact value and whose result is noisy.
+        The method, whose first argument is the exact value and whose result is noisy.
     loss : callable
         ``loss(mechanism, exact, other)`` returns the :class:`~privclust.budget.Loss` by which an
         answer can tell the two exact values apart, or None if it can do so with certainty.
@@ -69,7 +69,7 @@ class MethodNoise:
         ``public(mechanism)`` returns what must not depend on the rows, such as the scale.
     """
 
-    kind: type
+    kinds: type | Sequence[type]
     method: str
     loss: LossBetween
     public: Callable[[Any], Any] | None = None
@@ -88,7 +88,7 @@ class MethodNoise:
                 else:
                     raise DivergedError("More was asked than was recorded.")
                 form = None if self.public is None else self.public(owner)
-                title = f"{self.kind.__name__}.{self.method}"
+                title = f"{type(owner).__name__}.{self.method}"
                 draws.append(
                     MethodDraw(title, owner, deepcopy(value), deepcopy(answer), self.loss, form)
                 )
@@ -96,7 +96,8 @@ class MethodNoise:
 
             return call
 
-        with replace_methods([(self.kind, self.method)], watched):
+        kinds = [self.kinds] if isinstance(self.kinds, type) else self.kinds
+        with replace_methods([(kind, self.method) for kind in kinds], watched):
             yield draws
 
     @contextmanager

@@ -94,8 +94,8 @@ class ReplayReport:
     faults : tuple of str
         What was wrong, a sentence each.
     epsilon : float
-        By how much all answers can tell the pair apart at the claimed δ; infinite if with
-        certainty.
+        By how much all answers can tell the pair apart at the claimed δ; infinite if they do so
+        with certainty, or if the questions or the output depend on the rows in another way.
     claimed : Budget
     answers : tuple of Answer
         One for each draw of noise.
