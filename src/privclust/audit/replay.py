@@ -163,7 +163,7 @@ def replay(
     >>> ages = np.array([30.0, 40.0])
     >>> report = replay(count_and_sum, ages, ages[:1], claimed=1, noise="numpy")
     >>> report.verdict, report.faults
-    ('violated', ('The output differs without any noise, at output[0].',))
+    ('violated', ('The output differs without any noise, at output.',))
     """
     budget = _claim(fit, claimed)
     chosen = getattr(fit, "unit", None) if unit is None and is_estimator(fit) else unit

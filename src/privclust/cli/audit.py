@@ -99,7 +99,7 @@ def _replay(subject: str, fit: Any, pairs: list[NeighbourPair], claimed: Budget)
     """Show the pair whose answers tell most."""
     from privclust.audit.replay import replay
 
-    noise = "numpy" if subject in _NOT_PRIVATE else "privclust"
+    noise: Literal["numpy", "privclust"] = "numpy" if subject in _NOT_PRIVATE else "privclust"
     reports = {
         pair.name: replay(fit, pair.left, pair.right, claimed, noise=noise, unit=pair.unit)
         for pair in pairs
