@@ -18,7 +18,7 @@ def released():
     return record.fitted().release()
 
 
-def test_the_command_writes_or_shows_the_entry(released, tmp_path):
+def test_the_command_writes_or_shows_the_entry(released, tmp_path, run):
     about = About(title="Visits", holder="A clinic", purpose="Planning")
     released.with_about(about).save(tmp_path / "release")
     path = str(tmp_path / "release")

@@ -150,13 +150,17 @@ def _add_details(deployment: dict[str, Any], release: Release) -> None:
             f"{'zero-concentrated DP' if privacy.delta else 'pure ε'} as exact fractions.{charged}"
         ),
     }
-    deployment["implementation"] = {
+    deployment["implementation"] = _implementation(release, listed)
+
+
+def _implementation(release: Release, mechanisms: str) -> dict[str, str]:
+    return {
         "preprocessing_and_hyperparameter_tuning": (
             "Values are clipped to declared bounds, row by row; nothing is tuned on the rows "
             "beyond the queries listed."
         ),
         "mechanisms": (
-            f"{listed}, by privclust {release.library_version}. Statistics are integers and noise "
+            f"{mechanisms}, by privclust {release.library_version}. Statistics are integers and noise "
             "is drawn exactly, from bits of the operating system, so that floating-point attacks "
             "do not apply. Timing is not protected."
         ),
