@@ -8,8 +8,10 @@ import shutil
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from privclust.exceptions import DataError
 from privclust.papers.datasets.points import clump_set
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +29,7 @@ def board():
 @pytest.fixture(scope="module")
 def rows(board):
     chosen = [path.stem for path in (FOLDER / "methods").glob("[!_]*.py")]
-    methods = board.methods_in(FOLDER / "methods", sorted({*chosen} - {"diffprivlib"}))
+    methods = board.methods_in(FOLDER / "methods", sorted({*chosen} - {"diffprivlib", "mst"}))
     tiny = clump_set("tiny", 400, 2, 3)
     return methods, list(board.measured(tiny, methods, OPTIONS))
 
@@ -49,6 +51,41 @@ def test_ratios_are_those_to_the_best_run_with_at_most_k_centres(board):
     ]
     cells = page_of(board).cells_from_release(rows)
     assert [round(cells["s", name, 1.0][0][0], 9) for name in "abc"] == [1.5, 1, 0.5]
+
+
+def run_of(method, found, *, name="s", centres=2, best="1"):
+    return {
+        "set": name, "method": method, "epsilon": "1", "k": "2", "centres": str(centres),
+        "inertia": str(found), "best": best, "seconds": "0",
+    }  # fmt: skip
+
+
+def test_the_best_of_the_file_is_the_best_of_all_runs_of_a_set(board):
+    rows = [run_of("a", 1.2), run_of("b", 0.8, best="2"), run_of("c", 0.4, centres=5)]
+    mended = page_of(board).mend_best([*rows, run_of("a", 7, name="t", best="5")])
+    assert [row["best"] for row in mended] == ["0.8", "0.8", "0.8", "5"]
+    assert page_of(board).mend_best(mended) == mended
+
+
+def test_wins_ties_and_losses_are_counted_without_more_centres_and_without_the_exact(board):
+    rows = [run_of("a", 1), run_of("b", 1.01), run_of("c", 2), run_of("many", 0.1, centres=9)]
+    rows += [
+        run_of("k-means, not private", 0.9),
+        run_of("a", 1, name="t"),
+        run_of("b", 2, name="t"),
+    ]
+    lines = page_of(board).summary(rows).splitlines()[2:]
+    assert lines == ["| a | 1 | 1 | 0 |", "| b | 0 | 1 | 1 |", "| c | 0 | 0 | 1 |"]
+    assert "**" in page_of(board).marked("1", {"a": 1.0, "b": 2.0}, "a")
+    assert "**" not in page_of(board).marked("2", {"a": 1.0, "b": 2.0}, "b")
+
+
+def test_real_sets_need_the_folder_of_the_data(board, tmp_path):
+    with pytest.raises(DataError, match="--data"):
+        board.opened("S1", tmp_path)
+    np.savetxt(tmp_path / "s1.txt.gz", [[2**19, 2**20]] * 20, "%d")
+    data = board.opened("S1", tmp_path)
+    assert (data.n_clusters, data.points.tolist()[0]) == (15, [0.5, 1.0])
 
 
 def page_of(board):

@@ -5,6 +5,7 @@ pair of neighbours; ``audit`` watches the outputs of many. The generators and su
 """
 
 from privclust.audit.auditor import AuditReport, Verdict, Witness, audit
+from privclust.audit.conformance import ReplayedAnswer, ReplayReport, replay
 from privclust.audit.method_noise import MethodNoise
 from privclust.audit.neighbours import (
     NeighbourPair,
@@ -22,14 +23,13 @@ from privclust.audit.neighbours import (
     single_row_cluster,
     table_pairs,
 )
-from privclust.audit.replay import Answer, ReplayReport, replay
 
 __all__ = [
-    "Answer",
     "AuditReport",
     "MethodNoise",
     "NeighbourPair",
     "ReplayReport",
+    "ReplayedAnswer",
     "Verdict",
     "Witness",
     "another_order",

@@ -78,7 +78,7 @@ class MethodNoise:
     def _watch(self, recorded: Sequence[MethodDraw] | None) -> Iterator[list[MethodDraw]]:
         draws: list[MethodDraw] = []
 
-        def watched(original: Any) -> Any:
+        def watch(original: Any) -> Any:
             def call(owner: Any, value: Any, *more: Any, **options: Any) -> Any:
                 place = len(draws)
                 if recorded is None:
@@ -97,7 +97,7 @@ class MethodNoise:
             return call
 
         kinds = [self.kinds] if isinstance(self.kinds, type) else self.kinds
-        with replace_methods([(kind, self.method) for kind in kinds], watched):
+        with replace_methods([(kind, self.method) for kind in kinds], watch):
             yield draws
 
     @contextmanager

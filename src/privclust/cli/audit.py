@@ -97,7 +97,7 @@ def audit(
 
 def _replay(subject: str, fit: Any, pairs: list[NeighbourPair], claimed: Budget) -> None:
     """Show the pair whose answers tell most."""
-    from privclust.audit.replay import replay
+    from privclust.audit.conformance import replay
 
     noise: Literal["numpy", "privclust"] = "numpy" if subject in _NOT_PRIVATE else "privclust"
     reports = {

@@ -160,9 +160,9 @@ def _implementation(release: Release, mechanisms: str) -> dict[str, str]:
             "beyond the queries listed."
         ),
         "mechanisms": (
-            f"{mechanisms}, by privclust {release.library_version}. Statistics are integers and noise "
-            "is drawn exactly, from bits of the operating system, so that floating-point attacks "
-            "do not apply. Timing is not protected."
+            f"{mechanisms}, by privclust {release.library_version}. Statistics are integers and "
+            "noise is drawn exactly, from bits of the operating system, so that floating-point "
+            "attacks do not apply. Timing is not protected."
         ),
         "justification": (
             "The library has a proof, a brute-force test of the sensitivity and an audit for each "

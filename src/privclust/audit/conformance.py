@@ -60,7 +60,7 @@ class NoiseAdapter(Protocol):
 
 
 @dataclass(frozen=True)
-class Answer:
+class ReplayedAnswer:
     """One answer of a transcript.
 
     Attributes
@@ -97,7 +97,7 @@ class ReplayReport:
         By how much all answers can tell the pair apart at the claimed δ; infinite if they do so
         with certainty, or if the questions or the output depend on the rows in another way.
     claimed : Budget
-    answers : tuple of Answer
+    answers : tuple of ReplayedAnswer
         One for each draw of noise.
     """
 
@@ -105,7 +105,7 @@ class ReplayReport:
     faults: tuple[str, ...]
     epsilon: float
     claimed: Budget
-    answers: tuple[Answer, ...]
+    answers: tuple[ReplayedAnswer, ...]
 
     def __str__(self) -> str:
         delta = f", δ = {float(self.claimed.delta):g}" if self.claimed.delta else ""
@@ -221,14 +221,14 @@ def _run(fit: Any, data: Any) -> tuple[Leaves, Exception | None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if is_estimator(fit):
-                return list_leaves(fitted_attributes(_seeded(fit).fit(own))), None
+                return list_leaves(fitted_attributes(_seed_clone(fit).fit(own))), None
             rng = {"rng": np.random.default_rng(0)} if takes_rng(fit) else {}
             return list_leaves(fit(own, **rng)), None
     except Exception as error:
         return {"exception": RaisedError(type(error).__name__, str(error))}, error
 
 
-def _seeded(estimator: Any) -> Any:
+def _seed_clone(estimator: Any) -> Any:
     """Return a clone whose public random numbers are the same in every run."""
     own = clone(estimator)
     if getattr(own, "ledger", None) is not None:
@@ -258,7 +258,7 @@ def _judge(
     draws: list[_Draw], twins: list[_Draw], faults: list[str], claimed: Budget
 ) -> ReplayReport:
     """Compare a transcript with that of the neighbour, and add up what the answers tell."""
-    answers: list[Answer] = []
+    answers: list[ReplayedAnswer] = []
     certain = bool(faults)
     pairs = list(zip(draws, twins, strict=False))
     losses: list[Loss] = []
@@ -295,12 +295,12 @@ def _slack(draws: list[_Draw]) -> Fraction:
     return Fraction(0) if isinstance(draws[0], transcripts.Draw) else _ROUNDING
 
 
-def _told(draw: _Draw, change: Any, loss: Loss | None) -> Answer:
+def _told(draw: _Draw, change: Any, loss: Loss | None) -> ReplayedAnswer:
     allowed = None if draw.allowed is None else float(draw.allowed)
     epsilon = math.inf
     if loss is not None:
         epsilon = math.sqrt(2 * loss.rho) if loss.pure is None else float(loss.pure)
-    return Answer(draw.title, float(change), allowed, epsilon)
+    return ReplayedAnswer(draw.title, float(change), allowed, epsilon)
 
 
 def _epsilon(
