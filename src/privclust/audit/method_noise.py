@@ -36,7 +36,7 @@ class MethodDraw:
     allowed: None = None
 
     def asks_like(self, twin: MethodDraw) -> bool:
-        """Tell whether both were asked alike, whatever the exact values."""
+        """Return whether both were asked alike, whatever the exact values."""
         return bool(self.title == twin.title and self.public == twin.public)
 
     def change(self, twin: MethodDraw) -> float:

@@ -51,7 +51,7 @@ class NumPyDraw:
     allowed: None = None  # NumPy is told no sensitivity
 
     def asks_like(self, twin: NumPyDraw) -> bool:
-        """Tell whether both drew alike and used it alike, whatever the exact values."""
+        """Return whether both drew alike and used it alike, whatever the exact values."""
         return (
             self.title == twin.title
             and self.shape == twin.shape

@@ -67,7 +67,7 @@ class Draw:
         return allowed_change(self.mechanism)
 
     def asks_like(self, twin: Draw) -> bool:
-        """Tell whether both were asked alike, whatever the exact values."""
+        """Return whether both were asked alike, whatever the exact values."""
         return bool(self.mechanism == twin.mechanism and self.exact.shape == twin.exact.shape)
 
     def change(self, twin: Draw) -> Fraction:

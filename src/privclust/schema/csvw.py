@@ -3,7 +3,7 @@
 CSVW-EO (https://w3id.org/csvw-eo) is CSV on the Web with bounds, public keys and contribution
 bounds. Facts become those of a schema: a column with bounds a Box, one with bounded partitions
 Bins, one with keys Categories; the column that names people is not read as data. Proportions of
-missing values and lengths of partitions are not taken over: a schema holds no statistics.
+missing values and lengths of partitions are not taken over: a schema has no statistics.
 """
 
 from __future__ import annotations
