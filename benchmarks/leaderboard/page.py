@@ -75,6 +75,17 @@ def summary(rows: list[dict[str, str]]) -> str:
     return markdown(heads, [[method, *found] for method, found in lines])
 
 
+def lost(rows: list[dict[str, str]], ours: str = "privclust") -> str:
+    """Return where another private method is ahead of ours by more than a tie, and how far."""
+    told = []
+    for (name, epsilon), means in ranked(rows).items():
+        best = min(means, key=lambda method: means[method])
+        if ours in means and means[ours] > means[best] * TIE:
+            gap = f"{means[best]:.3g} against {means[ours]:.3g}"
+            told.append(f"{name} at ε = {epsilon:g} ({best}, {gap})")
+    return f"{ours} is behind on {'; '.join(told)}." if told else f"{ours} is behind on none."
+
+
 def tables(rows: list[dict[str, str]]) -> str:
     """Return a table for each set: methods by ε, and the CPU seconds of one fit."""
     cells = cells_from_release(rows)
@@ -130,6 +141,16 @@ def usual_seconds(cells: Cells, name: str, method: str) -> str:
     return f"{np.median(times):.2g}" if times else ""
 
 
+def style_of(method: str, methods: list[str]) -> dict[str, object]:
+    """Return how the line of a method looks: ours thick and black, the exact one grey."""
+    if method == "privclust":
+        return {"color": "black", "lw": 2, "marker": "."}
+    if method == NOT_PRIVATE:
+        return {"color": "0.6", "lw": 1, "ls": "--"}
+    place = [other for other in methods if other not in ("privclust", NOT_PRIVATE)].index(method)
+    return {"color": f"C{place % 10}", "lw": 1, "marker": ".x"[place // 10 % 2]}
+
+
 def draw(rows: list[dict[str, str]], path: Path) -> None:
     """Draw the mean ratio by ε: a panel for each set, a line for each method."""
     cells = cells_from_release(rows)
@@ -143,8 +164,7 @@ def draw(rows: list[dict[str, str]], path: Path) -> None:
         for method in methods:
             line = [(e, cells[name, method, e]) for e in epsilons if (name, method, e) in cells]
             means = [np.mean([run[0] for run in runs]) for _, runs in line]
-            width = 2 if method == "privclust" else 1
-            ax.plot([e for e, _ in line], means, marker=".", lw=width, label=method)
+            ax.plot([e for e, _ in line], means, label=method, **style_of(method, methods))
         ax.set(xscale="log", yscale="log", xlabel="ε")
         ax.set_title(name, fontsize=10)
         ax.tick_params(labelsize=9)
@@ -205,6 +225,6 @@ def publish(rows: list[dict[str, str]], page: Path, methods: list[str], readme: 
     shown = [row for row in rows if row["set"] in SHORT]
     put_table(readme, "leaderboard-short", f"{short(rows)}\n\n{run_line(shown, 'leaderboard')}")
     put_table(page, "leaderboard-origin", origin(rows, methods))
-    put_table(page, "leaderboard-summary", summary(rows))
+    put_table(page, "leaderboard-summary", f"{summary(rows)}\n\n{lost(rows)}")
     put_table(page, "leaderboard", tables(rows))
     draw(rows, page.parent / "figures" / "leaderboard.png")

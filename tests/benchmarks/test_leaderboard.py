@@ -76,6 +76,8 @@ def test_wins_ties_and_losses_are_counted_without_more_centres_and_without_the_e
     ]
     lines = page_of(board).summary(rows).splitlines()[2:]
     assert lines == ["| a | 1 | 1 | 0 |", "| b | 0 | 1 | 1 |", "| c | 0 | 0 | 1 |"]
+    assert page_of(board).lost(rows, "b") == "b is behind on t at ε = 1 (a, 1 against 2)."
+    assert page_of(board).lost(rows, "a") == "a is behind on none."
     assert "**" in page_of(board).marked("1", {"a": 1.0, "b": 2.0}, "a")
     assert "**" not in page_of(board).marked("2", {"a": 1.0, "b": 2.0}, "b")
 

@@ -1,8 +1,8 @@
 """``replay``: what all answers of one fit can tell about a row, exactly and in one run.
 
 A fit is run on a data set, and everything its mechanisms were asked and answered is recorded. It is
-run again on a neighbour, where they give the same answers. Anyone who sees only answers must then see
-the same run: the same questions in the same order with the same noise, and the same output. The
+run again on a neighbour, where they give the same answers. Anyone who sees only answers must then
+see the same run: the same questions in the same order with the same noise, and the same output. The
 exact values may differ, and by how much says what the answers lose. The idea is known as
 Re:cord-play (arXiv 2602.17454); here the losses of the transcript are added up exactly besides.
 """
