@@ -6,11 +6,14 @@ import argparse
 import runpy
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from privclust import Budget
+from privclust.audit import replay
 from privclust.exceptions import DataError
 from privclust.papers.datasets.points import clump_set
 
@@ -80,6 +83,21 @@ def test_wins_ties_and_losses_are_counted_without_more_centres_and_without_the_e
     assert page_of(board).lost(rows, "a") == "a is behind on none."
     assert "**" in page_of(board).marked("1", {"a": 1.0, "b": 2.0}, "a")
     assert "**" not in page_of(board).marked("2", {"a": 1.0, "b": 2.0}, "b")
+
+
+@pytest.mark.parametrize("name", ["dpm", "eugkm", "lsh", "pe_means"])
+def test_rivals_in_our_words_keep_their_claim_on_a_pair(board, name):
+    (centres,) = board.methods_in(FOLDER / "methods", [name]).values()
+    data = clump_set("tiny", 300, 2, 3)
+    more = np.vstack([data.points, data.schema.high])
+
+    def fit(points):
+        return centres(replace(data, points=points), 1.0, 1e-6, 0)
+
+    report = replay(fit, data.points, more, Budget(1, 1e-6), noise="numpy")
+    # The sizes of LSH clustering are Laplace noise, of which only a bound is known with a δ.
+    assert report.verdict == ("undecided" if name == "lsh" else "kept")
+    assert report.epsilon < 1.1
 
 
 def test_real_sets_need_the_folder_of_the_data(board, tmp_path):
