@@ -5,6 +5,7 @@ Usage: ``python benchmarks/witnesses.py``. One pair and one run each; it takes s
 
 from __future__ import annotations
 
+import argparse
 import math
 import runpy
 from pathlib import Path
@@ -47,6 +48,12 @@ def make_table(rows: list[Row]) -> str:
     return f"{markdown(heads, lines)}\n\n{run_line(rows, 'witnesses')}"
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Replay, keep and draw."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     write_rows("witnesses", replay_all(), seed=0, setting="one run")
     put_table(PAGE, "witnesses", make_table(read_rows("witnesses")))
+
+
+if __name__ == "__main__":
+    main()
