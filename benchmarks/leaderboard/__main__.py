@@ -27,7 +27,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from page import publish  # noqa: E402
+from page import mend_best, publish  # noqa: E402
 from sets import FULL, SMALL, opened  # noqa: E402
 
 from keeping import RESULTS, origin, read_rows, replace_rows  # noqa: E402
@@ -73,6 +73,8 @@ def main() -> None:
         rows = [{**row, **origin(options.seed, setting)} for row in found]
         if rows:
             replace_rows("leaderboard", rows, by=("set", "method"), folder=options.output)
+            every = mend_best(read_rows("leaderboard", options.output))
+            replace_rows("leaderboard", every, folder=options.output)
 
 
 def methods_in(folder: Path, chosen: list[str] | None = None) -> dict[str, Method]:

@@ -14,6 +14,9 @@ from keeping import markdown, put_table, run_line
 SHORT = ("S1-like", "Birch1-like", "blobs 100000 x 10", "blobs 100000 x 100", "digits", "adult")
 IN_SHORT = ("privclust", "DPLloyd", "FastLloyd", "EUGkM", "diffprivlib", "k-means, not private")
 
+NOT_PRIVATE = "k-means, not private"
+TIE = 1.02  # ratios that differ by less are taken for the same
+
 Cells = dict[tuple[str, str, float], list[tuple[float, float]]]
 
 
@@ -40,17 +43,63 @@ def best_known(rows: list[dict[str, str]]) -> dict[str, float]:
     return best
 
 
+def mend_best(rows: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Return rows whose column ``best`` is the best known of their set, whenever they were run."""
+    best = best_known(rows)
+    return [{**row, "best": f"{best[row['set']]:.8g}"} for row in rows]
+
+
+def ranked(rows: list[dict[str, str]]) -> dict[tuple[str, float], dict[str, float]]:
+    """Return the mean ratios of private methods with at most k centres, by set and ε."""
+    too_many = {
+        (row["set"], row["method"]) for row in rows if int(row["centres"]) > int(row["k"])
+    }  # fmt: skip
+    means: dict[tuple[str, float], dict[str, float]] = defaultdict(dict)
+    for (name, method, epsilon), runs in cells_from_release(rows).items():
+        if method != NOT_PRIVATE and (name, method) not in too_many:
+            means[name, epsilon][method] = float(np.mean([run[0] for run in runs]))
+    return means
+
+
+def summary(rows: list[dict[str, str]]) -> str:
+    """Return how often each method wins, ties and loses, over all sets and ε with a rival."""
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for means in ranked(rows).values():
+        for method, mean in means.items():
+            others = [value for other, value in means.items() if other != method]
+            if others:
+                tied, won = mean <= min(others) * TIE, mean * TIE < min(others)
+                counts[method][0 if won else 1 if tied else 2] += 1
+    heads = ["method", "best by more than 2 %", "within 2 % of the best", "behind"]
+    lines = sorted(counts.items(), key=lambda item: (-item[1][0], -item[1][1]))
+    return markdown(heads, [[method, *found] for method, found in lines])
+
+
+def lost(rows: list[dict[str, str]], ours: str = "privclust") -> str:
+    """Return where another private method is ahead of ours by more than a tie, and how far."""
+    told = []
+    for (name, epsilon), means in ranked(rows).items():
+        best = min(means, key=lambda method: means[method])
+        if ours in means and means[ours] > means[best] * TIE:
+            gap = f"{means[best]:.3g} against {means[ours]:.3g}"
+            told.append(f"{name} at ε = {epsilon:g} ({best}, {gap})")
+    return f"{ours} is behind on {'; '.join(told)}." if told else f"{ours} is behind on none."
+
+
 def tables(rows: list[dict[str, str]]) -> str:
     """Return a table for each set: methods by ε, and the CPU seconds of one fit."""
     cells = cells_from_release(rows)
     sets, methods, epsilons = (list(dict.fromkeys(key[i] for key in cells)) for i in range(3))
-    drawn = []
+    drawn, means = [], ranked(rows)
     for name in sets:
         about = next(row for row in rows if row["set"] == name)
         lines = [
             [
                 method + other_centres(rows, name, method),
-                *(ratio(cells.get((name, method, e))) for e in epsilons),
+                *(
+                    marked(ratio(cells.get((name, method, e))), means[name, e], method)
+                    for e in epsilons
+                ),
                 seconds,
             ]
             for method in methods
@@ -60,6 +109,12 @@ def tables(rows: list[dict[str, str]]) -> str:
         title = f"{name}: {about['n']} points, {about['d']} dimensions, k = {about['k']}"
         drawn.append(f"**{title}**\n\n{markdown(heads, lines)}\n")
     return "\n".join(drawn)
+
+
+def marked(text: str, means: dict[str, float], method: str) -> str:
+    """Return a cell in bold if no private method with k centres is better."""
+    best = min(means.values(), default=np.nan)
+    return f"**{text}**" if text and means.get(method) == best else text
 
 
 def other_centres(rows: list[dict[str, str]], name: str, method: str) -> str:
@@ -86,28 +141,40 @@ def usual_seconds(cells: Cells, name: str, method: str) -> str:
     return f"{np.median(times):.2g}" if times else ""
 
 
+def style_of(method: str, methods: list[str]) -> dict[str, object]:
+    """Return how the line of a method looks: ours thick and black, the exact one grey."""
+    if method == "privclust":
+        return {"color": "black", "lw": 2, "marker": "."}
+    if method == NOT_PRIVATE:
+        return {"color": "0.6", "lw": 1, "ls": "--"}
+    place = [other for other in methods if other not in ("privclust", NOT_PRIVATE)].index(method)
+    return {"color": f"C{place % 10}", "lw": 1, "marker": ".x"[place // 10 % 2]}
+
+
 def draw(rows: list[dict[str, str]], path: Path) -> None:
     """Draw the mean ratio by ε: a panel for each set, a line for each method."""
     cells = cells_from_release(rows)
     sets, methods, epsilons = (list(dict.fromkeys(key[i] for key in cells)) for i in range(3))
-    across = min(4, len(sets))
+    across = min(3, len(sets))
     down = -(-len(sets) // across)
-    figure = Figure(figsize=(3 * across, 2.6 * down + 0.6), layout="constrained")
+    # 800 pixels wide, at which it is shown: text of nine points can be read there.
+    figure = Figure(figsize=(8, 2.4 * down + 0.9), layout="constrained")
     axes = np.atleast_1d(figure.subplots(down, across, squeeze=False)).ravel()
     for ax, name in zip(axes, sets, strict=False):
         for method in methods:
             line = [(e, cells[name, method, e]) for e in epsilons if (name, method, e) in cells]
             means = [np.mean([run[0] for run in runs]) for _, runs in line]
-            width = 2 if method == "privclust" else 1
-            ax.plot([e for e, _ in line], means, marker=".", lw=width, label=method)
-        ax.set(xscale="log", yscale="log", title=name, xlabel="ε")
+            ax.plot([e for e, _ in line], means, label=method, **style_of(method, methods))
+        ax.set(xscale="log", yscale="log", xlabel="ε")
+        ax.set_title(name, fontsize=10)
+        ax.tick_params(labelsize=9)
     for ax in axes[len(sets) :]:
         ax.set_visible(False)
     axes[0].set_ylabel("inertia ÷ best known")
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=70)
+    figure.savefig(path, dpi=100)
 
 
 def origin(rows: list[dict[str, str]], methods: list[str]) -> str:
@@ -158,5 +225,6 @@ def publish(rows: list[dict[str, str]], page: Path, methods: list[str], readme: 
     shown = [row for row in rows if row["set"] in SHORT]
     put_table(readme, "leaderboard-short", f"{short(rows)}\n\n{run_line(shown, 'leaderboard')}")
     put_table(page, "leaderboard-origin", origin(rows, methods))
+    put_table(page, "leaderboard-summary", f"{summary(rows)}\n\n{lost(rows)}")
     put_table(page, "leaderboard", tables(rows))
     draw(rows, page.parent / "figures" / "leaderboard.png")

@@ -38,6 +38,25 @@ def test_a_private_algorithm_is_not_refuted(run: Run, monkeypatch: pytest.Monkey
     assert document["epsilon_lower"] <= document["epsilon"] == 5
 
 
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_exact_transcripts_find_no_fault_but_in_what_is_not_private(run: Run, subject: str) -> None:
+    result = run("audit", subject, "--exact", "--epsilon", "1", "--json")
+    document = json.loads(result.stdout)
+    if subject == "subcluster-guarantee":
+        assert (result.exit_code, document["verdict"]) == (1, "violated")
+        assert document["epsilon_found"] is None
+        assert document["faults"]
+    else:
+        assert (result.exit_code, document["verdict"], document["faults"]) == (0, "kept", [])
+        assert 0 < document["epsilon_found"] <= 1
+
+
+def test_an_exact_audit_is_shown_in_a_few_lines(run: Run) -> None:
+    result = run("audit", "kmeans", "--exact", "--epsilon", "1")
+    assert "Claim kept on this pair: ε = 1" in result.stdout
+    assert "exactly added up" in result.stdout
+
+
 @pytest.mark.parametrize("subject", ["kmeans", "cocluster", "categorical", "source-target"])
 def test_every_subject_can_be_fitted_on_both_sides_of_all_its_pairs(subject: str) -> None:
     fit, pairs = audit_subject(subject, 1.0, 1e-6)

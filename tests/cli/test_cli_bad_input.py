@@ -74,7 +74,7 @@ BAD = [
     ((*NEW, "--schema", "broken.toml"), 1, "not valid TOML"),
     ((*NEW, "--schema", "words.toml"), 1, "'x' has values that the schema does not list"),
     ((*NEW, "--schema", "absent.toml"), 1, "'absent.toml' was not found"),
-    ((*NEW, "--schema", "data.csv"), 1, "must end in .json or .toml"),
+    ((*NEW, "--schema", "data.csv"), 1, "must end in .json, .toml or .jsonld"),
     ((*NEW, "--bounds", "5", "1"), 1, "low below high"),
     ((*NEW, "--bounds", "0", "inf"), 1, "finite number"),
     # budget

@@ -125,6 +125,7 @@ PAGES = {
     "docs/bounds.md": {"frame": visits()[["age", "visits"]]},
     "docs/guides/epsilon.md": {},
     "docs/how/audits.md": {},
+    "docs/how/replay.md": {},
     "docs/start/five-minutes.md": {},
     **{page: {} for page in WALKED if page != "docs/start/install.md"},
     "docs/kmeans.md": {"frame": visits()[["age", "visits"]]},

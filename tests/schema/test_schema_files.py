@@ -173,8 +173,8 @@ def test_bad_toml_is_refused_in_one_sentence(text, part):
 
 def test_bad_files_are_refused_in_one_sentence(tmp_path):
     refused(lambda: Schema.load(tmp_path / "absent.toml"), "was not found")
-    refused(lambda: Schema.load(tmp_path / "schema.yaml"), "end in .json or .toml")
-    refused(lambda: SCHEMA.save(tmp_path / "schema"), "end in .json or .toml")
+    refused(lambda: Schema.load(tmp_path / "schema.yaml"), "end in .json, .toml or .jsonld")
+    refused(lambda: SCHEMA.save(tmp_path / "schema"), "end in .json, .toml or .jsonld")
     refused(lambda: SCHEMA.save(tmp_path / "absent" / "schema.json"), "cannot be written")
     (tmp_path / "bytes.json").write_bytes(b"\xff\xfe")
     refused(lambda: Schema.load(tmp_path / "bytes.json"), "cannot be read as UTF-8")

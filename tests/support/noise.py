@@ -11,14 +11,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from privclust.privacy.mechanisms import (
-    BallLaplace,
-    DiscreteGaussian,
-    DiscreteLaplace,
-    Exponential,
-    NoisyTopK,
-    PermuteAndFlip,
-)
+from privclust.audit.transcripts import MECHANISMS
+from privclust.privacy.mechanisms import DiscreteGaussian
 from privclust.privacy.noise.bits import SeededBits
 from privclust.privacy.noise.exact import ExactNoise
 
@@ -75,11 +69,6 @@ NOISES = {"full": ExactNoise, "halved": HalvedNoise}
 def seeded_noise(seed, *, halved=False):
     """Return a source whose seed decides the test."""
     return NOISES["halved" if halved else "full"](SeededBits(seed))
-
-
-MECHANISMS = (
-    DiscreteLaplace, DiscreteGaussian, BallLaplace, Exponential, PermuteAndFlip, NoisyTopK,
-)  # fmt: skip
 
 
 @contextmanager

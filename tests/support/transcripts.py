@@ -1,7 +1,5 @@
-"""What mechanisms were asked, and what an attacker who sees every answer can tell from it.
+"""The public kit of transcripts, and what tests need beside it: evidence, and pairs of views.
 
-Everything exact that can leave the door passes through ``draw`` of a mechanism, so that is where
-the tests look. The guarantee covers all answers of a fit, not only what an estimator keeps of them.
 A :class:`Transcript` puts every question to both data sets of a pair and knows two things: the
 *loss*, by how much an answer can ever tell the two apart, exact and without any sampling; and the
 *evidence*, how much likelier the answers given are on the right than on the left.
@@ -11,187 +9,61 @@ from __future__ import annotations
 
 import math
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import wraps
-from inspect import signature
-from typing import Any
 
 import numpy as np
 from scipy.special import log_softmax
 
+from privclust.audit.transcripts import (
+    DISTRIBUTIONS,
+    MECHANISMS,
+    SELECTIONS,
+    DivergedError,
+    Draw,
+    allowed_change,
+    loss_of,
+    replay_draws,
+    squared_lengths,
+)
+from privclust.audit.transcripts import measure_change as change
+from privclust.audit.transcripts import record_draws as recorded_draws
+from privclust.audit.transcripts import replace_draws as replaced_draws
 from privclust.budget import Loss
 from privclust.privacy.mechanisms import (
     BallLaplace,
     DiscreteGaussian,
-    DiscreteLaplace,
     Exponential,
     NoisyTopK,
     PermuteAndFlip,
 )
-from privclust.privacy.noise.exact import ExactNoise
 from support.distributions import permute_and_flip_probabilities
-from support.noise import MECHANISMS
 
-SELECTIONS = (Exponential, PermuteAndFlip, NoisyTopK)
-DISTRIBUTIONS = (
-    "laplace", "gaussian", "ball", "exponential_rows", "permute_and_flip_rows", "top_k_rows",
-)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Draw:
-    """One answer of a mechanism.
-
-    ``drawn`` is the mechanism with the noise that the source drew in fact, which is not what the
-    mechanism asked for if the source is flawed, and None if nothing was drawn.
-    """
-
-    mechanism: Any
-    exact: np.ndarray
-    answer: np.ndarray
-    drawn: Any = None
-
-
-@contextmanager
-def replaced_draws(draw):
-    """Let ``draw(original, mechanism, exact, noise)`` stand for ``draw`` of every mechanism."""
-
-    def method(original):
-        return lambda self, exact, noise: draw(original, self, exact, noise)
-
-    with _replaced([(kind, "draw") for kind in MECHANISMS], method):
-        yield
-
-
-@contextmanager
-def _replaced(methods, replacement):
-    """Replace methods of classes for a while; many times quicker than ``unittest.mock``."""
-    originals = [(kind, name, vars(kind)[name]) for kind, name in methods]
-    try:
-        for kind, name, original in originals:
-            setattr(kind, name, replacement(original))
-        yield
-    finally:
-        for kind, name, original in originals:
-            setattr(kind, name, original)
-
-
-@contextmanager
-def recorded_draws():
-    """Keep every answer that mechanisms give."""
-    draws = []
-    with replaced_draws(_keeping(draws)), _watched_noise():
-        yield draws
+__all__ = [
+    "DISTRIBUTIONS",
+    "MECHANISMS",
+    "Draw",
+    "Transcript",
+    "allowed_change",
+    "amount_lost",
+    "change",
+    "log_ratio",
+    "log_weight",
+    "loss_between",
+    "loss_of",
+    "recorded_draws",
+    "replaced_draws",
+    "replayed_draws",
+    "squared_lengths",
+]
 
 
 @contextmanager
 def replayed_draws(answers):
     """Let mechanisms give these answers, in order, whatever the data; keep what they were asked."""
-    draws = []
-
-    def draw(original, mechanism, exact, noise):
-        assert len(draws) < len(answers), "More was asked than there are answers."
-        draws.append(Draw(mechanism, exact.copy(), answers[len(draws)]))
-        return draws[-1].answer
-
-    with replaced_draws(draw):
-        yield draws
-
-
-_amounts_drawn: list[Fraction] = []
-# Where each distribution takes its scale or variance, which are the only fractions among arguments.
-_PLACES = {
-    name: [kind.annotation for kind in signature(getattr(ExactNoise, name)).parameters.values()]
-    .index("Fraction") for name in DISTRIBUTIONS
-}  # fmt: skip
-
-
-def _keeping(draws):
-    def draw(original, mechanism, exact, noise):
-        _amounts_drawn.clear()
-        answer = original(mechanism, exact, noise)
-        draws.append(Draw(mechanism, exact.copy(), answer.copy(), _drawn(mechanism)))
-        return answer
-
-    return draw
-
-
-@contextmanager
-def _watched_noise():
-    """Note the scale or variance of whatever exact noise is drawn, behind any flaw before it."""
-
-    def method(original):
-        place = _PLACES[original.__name__]
-
-        @wraps(original)
-        def draw(*arguments):
-            _amounts_drawn.append(arguments[place])
-            return original(*arguments)
-
-        return draw
-
-    with _replaced([(ExactNoise, name) for name in DISTRIBUTIONS], method):
-        yield
-
-
-def _drawn(mechanism):
-    if not _amounts_drawn:
-        return None
-    (amount,) = _amounts_drawn
-    if isinstance(mechanism, DiscreteGaussian):
-        return replace(mechanism, variance=amount)
-    if isinstance(mechanism, SELECTIONS):
-        return replace(mechanism, epsilon=mechanism.score_range / amount)
-    return replace(mechanism, scale=amount)
-
-
-def squared_lengths(vectors):
-    """Return the squared length of each row as a Python integer."""
-    rows = np.atleast_2d(vectors).tolist()
-    return [sum(int(value) ** 2 for value in row) for row in rows]
-
-
-def change(mechanism, exact, other):
-    """Return how far two exact answers are apart, in the sense of the mechanism's sensitivity."""
-    difference = exact.astype(object) - other.astype(object)
-    if isinstance(mechanism, DiscreteLaplace):
-        return Fraction(int(abs(difference).sum()))
-    if isinstance(mechanism, DiscreteGaussian):
-        return Fraction(int((difference**2).sum()))
-    if isinstance(mechanism, BallLaplace):
-        # Lengths are rounded down, by less than 2^-40.
-        lengths = [math.isqrt(square << 80) for square in squared_lengths(difference)]
-        return Fraction(sum(lengths), 2**40)
-    return sum(_ranges(difference), Fraction(0))
-
-
-def _ranges(difference):
-    """Return, for each row of scores, by how much the changes of two of them differ."""
-    return [Fraction(int(row.max() - row.min())) for row in difference]
-
-
-def allowed_change(mechanism):
-    """Return the sensitivity that the mechanism was made for."""
-    if isinstance(mechanism, DiscreteLaplace):
-        return mechanism.l1_sensitivity
-    if isinstance(mechanism, DiscreteGaussian):
-        return mechanism.squared_l2_sensitivity
-    if isinstance(mechanism, BallLaplace):
-        return mechanism.length_sensitivity
-    return mechanism.score_range
-
-
-def loss_of(mechanism, exact, other):
-    """Return the loss by which an answer can tell these two exact values apart."""
-    if isinstance(mechanism, DiscreteGaussian):
-        return Loss(None, change(mechanism, exact, other) / (2 * mechanism.variance))
-    if not isinstance(mechanism, SELECTIONS):
-        return Loss.of_pure(change(mechanism, exact, other) / mechanism.scale)
-    one = Loss.of_pure if isinstance(mechanism, PermuteAndFlip) else Loss.of_bounded_range
-    picks = getattr(mechanism, "k", 1)
-    ranges = _ranges(exact.astype(object) - other.astype(object))
-    return Loss.total(one(size / mechanism.scale).times(picks) for size in ranges)
+    try:
+        with replay_draws(answers) as draws:
+            yield draws
+    except DivergedError as error:
+        raise AssertionError(str(error)) from None
 
 
 def amount_lost(loss, currency):

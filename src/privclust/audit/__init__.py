@@ -1,10 +1,12 @@
-"""Empirical privacy audit: does a mechanism lose more privacy than it claims?
+"""Privacy audits: does a mechanism lose more privacy than it claims?
 
-Only public names live here. ``audit`` is the entry; the generators and suites make the
-neighbouring data sets that it runs a mechanism on.
+Only public names live here. ``replay`` adds up exactly what the answers of one fit tell about a
+pair of neighbours; ``audit`` watches the outputs of many. The generators and suites make the pairs.
 """
 
 from privclust.audit.auditor import AuditReport, Verdict, Witness, audit
+from privclust.audit.conformance import ReplayedAnswer, ReplayReport, replay
+from privclust.audit.method_noise import MethodNoise
 from privclust.audit.neighbours import (
     NeighbourPair,
     another_order,
@@ -24,7 +26,10 @@ from privclust.audit.neighbours import (
 
 __all__ = [
     "AuditReport",
+    "MethodNoise",
     "NeighbourPair",
+    "ReplayReport",
+    "ReplayedAnswer",
     "Verdict",
     "Witness",
     "another_order",
@@ -37,6 +42,7 @@ __all__ = [
     "one_entry",
     "point_pairs",
     "rare_category",
+    "replay",
     "single_count_row",
     "single_row",
     "single_row_cluster",

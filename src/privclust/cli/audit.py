@@ -6,6 +6,7 @@ that break their promise are on the list too, so that a reader sees the auditor 
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from privclust.tasks import load
 if TYPE_CHECKING:
     from privclust.audit.auditor import AuditReport
     from privclust.audit.neighbours import NeighbourPair
+    from privclust.budget import Budget
 
 
 _VIOLATED = 1
@@ -69,6 +71,10 @@ def audit(
         int, typer.Option("--runs", min=300, help="Runs on each side of each pair of data sets.")
     ] = 300,
     jobs: Annotated[int, typer.Option("--jobs", help="Processes; -1 for one per core.")] = -1,
+    exact: Annotated[
+        bool,
+        typer.Option("--exact", help="Add up what the answers of one fit tell, in a second."),
+    ] = False,
 ) -> None:
     """Bound the privacy loss of an algorithm from below, by experiment."""
     from privclust.audit.auditor import audit as run_audit
@@ -77,11 +83,39 @@ def audit(
     parameters = budget.parameters()
     claimed = Budget(**parameters)
     fit, pairs = audit_subject(subject, **parameters)
+    if exact:
+        _replay(subject, fit, pairs, claimed)
+        return
     screen.note(f"{len(pairs)} pairs of data sets, {runs} runs on each side; more runs see more.")
     with _runs_progress(f"audit of {subject}") as progress:
         report = run_audit(fit, pairs, claimed, runs, n_jobs=jobs, progress=progress)
     caveat = "A bound below the claim is not a proof; the library's folder proofs has the proofs."
     screen.answer(_document(report), str(report), caveat)
+    if report.verdict == "violated":
+        raise typer.Exit(_VIOLATED)
+
+
+def _replay(subject: str, fit: Any, pairs: list[NeighbourPair], claimed: Budget) -> None:
+    """Show the pair whose answers tell most."""
+    from privclust.audit.conformance import replay
+
+    noise: Literal["numpy", "privclust"] = "numpy" if subject in _NOT_PRIVATE else "privclust"
+    reports = {
+        pair.name: replay(fit, pair.left, pair.right, claimed, noise=noise, unit=pair.unit)
+        for pair in pairs
+    }
+    worst, report = max(reports.items(), key=lambda item: (bool(item[1].faults), item[1].epsilon))
+    found = report.epsilon if math.isfinite(report.epsilon) else None
+    document = {
+        "verdict": report.verdict,
+        "epsilon": float(claimed.epsilon),
+        "delta": float(claimed.delta),
+        "epsilon_found": found,
+        "pairs": len(pairs),
+        "pair": worst,
+        "faults": list(report.faults),
+    }
+    screen.answer(document, f"{len(pairs)} pairs; the one that tells most: {worst}", str(report))
     if report.verdict == "violated":
         raise typer.Exit(_VIOLATED)
 

@@ -227,6 +227,40 @@ def verify(
     screen.answer(document, *lines)
 
 
+@app.command("registry")
+def registry(
+    release: options.ReleasePath,
+    region: Annotated[str, _text("region", "The region that the data are about.")],
+    sector: Annotated[str | None, _text("sector", "The industry, such as Healthcare.")] = None,
+    author: Annotated[
+        list[str] | None,
+        typer.Option("--author", metavar="NAME", help="Who wrote the entry; the holder if nobody."),
+    ] = None,
+    tier: Annotated[
+        int, typer.Option("--tier", min=1, max=3, help="How much is told: 1 to 3.")
+    ] = 3,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="PATH", help="The .yaml file.")
+    ] = None,
+    overwrite: options.Overwrite = False,
+) -> None:
+    """Write a draft of an entry for the OpenDP Deployments Registry, from a release."""
+    from privclust.jobs import output_paths as places
+    from privclust.release.registry import registry_entry, to_yaml
+    from privclust.release.release import Release
+    from privclust.release.storage import write_file
+
+    facts: dict[str, Any] = {"region": region, "sector": sector, "tier": tier}
+    entry = registry_entry(Release.load(release), authors=author or (), **facts)
+    if output is None:
+        screen.answer(entry, to_yaml(entry).rstrip())
+        return
+    places.check_file(output, "Registry entry", (".yaml", ".yml"), overwrite=overwrite)
+    write_file(output, to_yaml(entry).encode("utf-8"), "Registry entry")
+    note = "Read it before you propose it to the registry: it is a draft."
+    screen.answer({"entry": str(output)}, f"Registry entry: {output}", note)
+
+
 def _report_matches(release: Release, path: Path) -> bool | None:
     """Return whether the report stored with a release is made from it; None if there is none."""
     from privclust.jobs import output_paths as places

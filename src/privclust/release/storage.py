@@ -29,6 +29,7 @@ from privclust.release import arrays as npz
 from privclust.release.arrays import DAMAGED_ZIP, LARGEST_FILE, DamageError
 from privclust.release.document import digest_of, make_document, parse_document, split_document
 from privclust.release.kinds import all_kinds
+from privclust.release.registry import model_card
 from privclust.release.signature import Signature
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
 # Writing a release: a folder, or one ``.privclust`` file (a zip) with the same files in it.
 
 DOCUMENT, ARRAYS, REPORT, SIGNATURE = "release.json", "arrays.npz", "report.html", "signature.json"
-PARTS = frozenset({DOCUMENT, ARRAYS, REPORT, SIGNATURE})
+CARD = "README.md"  # in folders alone: earlier versions refuse a file in which they do not know it
+PARTS = frozenset({DOCUMENT, ARRAYS, REPORT, SIGNATURE, CARD})
 SUFFIX = ".privclust"
 LARGEST_DOCUMENT = 2**24
 
@@ -59,7 +61,8 @@ def write_release(path: Path, files: Mapping[str, bytes], *, overwrite: bool) ->
         target = path.resolve()
         _check_free(path, target, overwrite)
         if path.suffix.lower() == SUFFIX:
-            _write_atomically(target, _zip_files(files), overwrite=overwrite)
+            packed = {name: content for name, content in files.items() if name != CARD}
+            _write_atomically(target, _zip_files(packed), overwrite=overwrite)
         else:
             _write_folder(target, files, overwrite=overwrite)
     except OSError as error:
@@ -344,7 +347,8 @@ def pack_files(release: Release, *, report: bool = False) -> dict[str, bytes]:
     document["arrays_file"] = {"name": ARRAYS, "sha256": hashlib.sha256(content).hexdigest()}
     document["digest"] = digest_of(document)
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    files = {DOCUMENT: text.encode("utf-8"), ARRAYS: content}
+    card = model_card(release).encode("utf-8")
+    files = {DOCUMENT: text.encode("utf-8"), ARRAYS: content, CARD: card}
     if release.signature is not None:
         files[SIGNATURE] = release.signature.to_json()
     if report:

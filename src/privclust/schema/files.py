@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from privclust.exceptions import SchemaError
+from privclust.schema.csvw import document_from_csvw
 from privclust.schema.dialect import Csv
 from privclust.schema.facts import Ball, Bins, Box, Categories, Fact
 
@@ -94,8 +95,9 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def load(path: str | PathLike[str]) -> dict[str, Any]:
-    """Return the content of a ``.json`` or ``.toml`` file."""
-    parse = _by_suffix(path, {".json": parse_json, ".toml": parse_toml})
+    """Return the content of a ``.json``, ``.toml`` or ``.jsonld`` (CSVW-EO) file."""
+    parsers = {".json": parse_json, ".toml": parse_toml, ".jsonld": document_from_csvw}
+    parse = _by_suffix(path, parsers)
     try:
         # Editors on some systems put a byte order mark in front.
         text = Path(path).read_text(encoding="utf-8-sig")
@@ -194,7 +196,7 @@ def _parse(language: str, parse: Callable[[str], Any], text: str) -> Any:
 
 
 def _by_suffix(path: str | PathLike[str], choices: Mapping[str, T]) -> T:
-    suffix = Path(path).suffix.lower()
+    suffix = Path(path).suffix.lower().replace("-", "")  # some write .json-ld
     if suffix not in choices:
-        raise SchemaError(f"Schema file '{path}' must end in .json or .toml; rename it.")
+        raise SchemaError(f"Schema file '{path}' must end in .json, .toml or .jsonld; rename it.")
     return choices[suffix]

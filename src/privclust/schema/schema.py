@@ -18,6 +18,7 @@ import privclust
 from privclust._typing import Floats
 from privclust.exceptions import SchemaError
 from privclust.schema import files
+from privclust.schema.csvw import csvw_from_document, document_from_csvw
 from privclust.schema.dialect import Csv
 from privclust.schema.facts import Ball, Bins, Box, Categories, Fact
 from privclust.schema.files import ball_from, check_keys, csv_from, fact_from, make_fact
@@ -311,14 +312,32 @@ class Schema:
         """Make a schema from TOML text."""
         return cls.from_dict(files.parse_toml(text))
 
+    def to_csvw(self, *, id_column: str | None = None, max_rows: int = 1) -> str:
+        """Return the schema as JSON-LD in CSVW-EO, for other tools of differential privacy.
+
+        Parameters
+        ----------
+        id_column : str or None
+            The column that names people, if they are the unit of privacy.
+        max_rows : int, default=1
+            How many rows of one of them may count.
+        """
+        return csvw_from_document(self.to_dict(), id_column=id_column, max_rows=max_rows)
+
+    @classmethod
+    def from_csvw(cls, text: str) -> Schema:
+        """Make a schema from JSON-LD in CSVW-EO."""
+        return cls.from_dict(document_from_csvw(text))
+
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Schema:
-        """Read a schema from a ``.json`` or ``.toml`` file."""
+        """Read a schema from a ``.json`` or ``.toml`` file, or from CSVW-EO as ``.jsonld``."""
         return cls.from_dict(files.load(path))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the schema to a ``.json`` or ``.toml`` file."""
-        files.save(path, {".json": self.to_json, ".toml": self.to_toml})
+        """Write the schema to a ``.json`` or ``.toml`` file, or as CSVW-EO to ``.jsonld``."""
+        writers = {".json": self.to_json, ".toml": self.to_toml, ".jsonld": self.to_csvw}
+        files.save(path, writers)
 
     @classmethod
     def draft(

@@ -23,9 +23,7 @@ def subject(epsilon: float, delta: float) -> tuple[Any, list[NeighbourPair]]:
 
 
 def _beside(model: Any, towns: Any, source: Any, rng: Any) -> Any:
-    """Return what is released about a choice of centres for a source.
-
-    The noise comes from the operating system; ``rng`` only shows that processes may be used.
-    """
-    found = clone(model).fit(towns, source=source)
+    """Return what is released about a choice of centres for a source, seeded by ``rng``."""
+    seeded = clone(model).set_params(random_state=int(rng.integers(2**31)))
+    found = seeded.fit(towns, source=source)
     return np.append(found.medoid_indices_, [found.cost_estimate_, *found.served_by_source_])
