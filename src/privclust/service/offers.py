@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from privclust.categories.task import CATEGORICAL, DISTANCES
+from privclust.categories.task import DISTANCES
 from privclust.clustering.task import AUTO, KMEANS, SUMMARISE
 from privclust.coclustering.task import COCLUSTER
 from privclust.parameters import SERVICE
@@ -104,7 +104,7 @@ class Offer:
         if isinstance(declared, Counts):
             return ()
         if self.task.takes == "rows":
-            return declared.names if declared.numeric else ()
+            return declared.names
         return declared.categorical if self.task.takes == "categories" else declared.numeric
 
     def is_for(self, declared: Declared) -> bool:
@@ -119,7 +119,6 @@ OFFERS = {
     for offer in (
         Offer(KMEANS, clumps, 8),
         Offer(SUMMARISE, clumps),
-        Offer(CATEGORICAL, even_rows, 4),
         Offer(DISTANCES, even_rows),
         Offer(SOURCE_TARGET, sources, 8, planned_places),
         Offer(COCLUSTER, planted_counts, 5, planned_counts),
