@@ -38,7 +38,9 @@ def test_an_epsilon_above_ten_is_warned_of(record, epsilon, times):
             model.fit(data)
         else:
             model.fit(record.public_data(), source=data)
-    told = [w for w in caught if w.category is PublicFactWarning and "almost nobody" in str(w.message)]
+    told = [
+        w for w in caught if w.category is PublicFactWarning and "almost nobody" in str(w.message)
+    ]
     assert len(told) == times
 
 
