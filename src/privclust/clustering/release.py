@@ -112,7 +112,7 @@ def metric_arrays(learned: LearnedCenters, schema: Schema) -> dict[str, npt.NDAr
 
 
 def has_metric(release: Release) -> bool:
-    """Tell whether the release holds distances between categories; those before 0.3 never do."""
+    """Return whether a release has distances between categories; before 0.3 none has."""
     return release.kind == "kmeans" and "coordinates" in release.arrays
 
 
