@@ -66,5 +66,5 @@ MOST_STEPS = 6
 # Rows far out may be in no cell: a clip is at least as wide as adds this much of the mean square.
 UNSEEN_NOISE = 0.0002
 # A centre seems to have no rows only if noise is at most this much of a usual cluster; it may move
-# to one of this many cells. Birch2-like, s1.
-CLEARLY_FEW, TRIED = 0.25, 50
+# to one of this many cells. Birch2-like, s1, unb 1e5_5_16.
+CLEARLY_FEW, TRIED = 0.1, 50
