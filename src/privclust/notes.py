@@ -70,11 +70,11 @@ def signal_of(notes: Iterable[Note]) -> Signal:
 
 def parameters_of(notes: tuple[Note, ...]) -> dict[str, Any]:
     """Return what a release says about the notes: its signal, and all notes if there are any."""
-    told: dict[str, Any] = {"signal": signal_of(notes)}
+    parameters: dict[str, Any] = {"signal": signal_of(notes)}
     if notes:
-        told["notes"] = [note.code for note in notes]
-        told["warnings"] = [note.text for note in notes]
-    return told
+        parameters["notes"] = [note.code for note in notes]
+        parameters["warnings"] = [note.text for note in notes]
+    return parameters
 
 
 def bound_notes(centres: Floats, sizes: Noisy, schema: Schema) -> Iterator[Note]:

@@ -123,12 +123,12 @@ class PrivacyStatement(FitStatement):
 
 def lines_of(charges: Iterable[Charge]) -> Iterator[str]:
     """Yield a line for each query: its name, what it asks (said once) and the noise."""
-    told: set[str] = set()
+    listed: set[str] = set()
     for charge in charges:
-        parts = (charge.asks if charge.asks not in told else "", charge.noise)
+        parts = (charge.asks if charge.asks not in listed else "", charge.noise)
         words = "; ".join(part for part in parts if part)
         yield f"{charge.query} ({words})" if words else charge.query
-        told.add(charge.asks)
+        listed.add(charge.asks)
 
 
 def plain_charge(charge: Charge) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from privclust import Categories, Schema
 from privclust.audit import auditor
 from privclust.cli.commands import main
 from support.datasets import baskets
@@ -114,6 +115,10 @@ WALKED = [
     "docs/start/install.md",
 ]
 
+CITIES = {
+    "rows": pd.DataFrame({"city": ["A", "B", "C"] * 20, "car": ["no", "yes"] * 30}),
+    "schema": Schema({"city": Categories(["A", "B", "C"]), "car": Categories(["no", "yes"])}),
+}
 # What each page takes for granted: names of data in memory.
 PAGES = {
     "README.md": {},
@@ -132,8 +137,10 @@ PAGES = {
     "docs/categorical.md": {"rows": patients(), "new_rows": patients()[:9]},
     "docs/coclustering.md": {"counts": baskets(), "new_counts": baskets()[:9]},
     "docs/datasets.md": {},
-    "docs/research/dp-tau-cc.md": {},
-    "docs/research/nas-nna.md": {},
+    "docs/research/dp-dilca.md": CITIES,
+    "docs/research/dp-tau-cc.md": {"counts": baskets()},
+    "docs/research/nas-nna.md": {"target": towns(60), "source": towns(200)},
+    "docs/research/nas-nna-tables.md": {},
     "docs/scaling.md": {},
     "docs/source-target.md": {"cities": towns(60), "population": np.ones(60)},
 }

@@ -28,7 +28,7 @@ TICS = {
     r"\bas it stands in a file\b": "'as written in a file'",
 }
 # Figures that a command wrote, and the words of releases of earlier versions, stay as they are.
-WRITTEN = ("docs/research/", "docs/service/", "docs/zones.md", "docs/leaderboard.md")
+WRITTEN = ("docs/research/", "docs/zones.md", "docs/leaderboard.md")
 
 
 def words_of_code(text: str) -> str:
@@ -39,8 +39,7 @@ def words_of_code(text: str) -> str:
 
 
 def texts() -> dict[str, str]:
-    code = [file for file in SOURCES.rglob("*.py") if "service" not in file.parts]
-    templates = [file for file in SOURCES.rglob("*.j2") if "service" not in file.parts]
+    code, templates = SOURCES.rglob("*.py"), SOURCES.rglob("*.j2")
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "proofs").glob("*.md")]
     named = {file.relative_to(ROOT).as_posix(): file for file in (*code, *templates, *pages)}
     return {

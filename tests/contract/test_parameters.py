@@ -90,13 +90,21 @@ def test_commands_take_the_parameters_with_their_words(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OFFERS)
-def test_forms_have_the_parameters_with_their_defaults(name: str) -> None:
+def test_forms_have_the_parameters_with_their_defaults_and_choices(name: str) -> None:
     offer = OFFERS[name]
     options = {option.name: option for option in offer.options}
     for parameter in offer.task.parameters(in_service=True).values():
         if SERVICE in parameter.seen and parameter.name not in ("method", offer.task.clusters):
-            assert options.pop(parameter.name).default == parameter.default
+            option = options.pop(parameter.name)
+            assert option.default == parameter.default
+            if isinstance(parameter.kind, OneOf):  # a table of distances comes with no question
+                offered = [it for it in parameter.kind.choices if it != "precomputed"]
+                assert list(option.choices) == offered, parameter.name
     assert {*options} <= {"method"}
+    if "method" in options:
+        served = (variant for variant in offer.task.variants if variant.in_service)
+        methods = [method for variant in served for method in variant.methods]
+        assert list(options["method"].choices) == methods
 
 
 def test_an_option_of_a_paper_stands_under_a_heading_of_its_own() -> None:

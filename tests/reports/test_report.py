@@ -379,7 +379,7 @@ def test_a_release_without_queries_has_a_report():
 
 def test_sizes_below_zero_are_explained():
     page = Page(make_release(sizes=[100, 50, 20, -7]).to_html())
-    assert "A size below zero is noise" in page.text
+    assert "A size below zero is only noise" in page.text
     assert "−7" in page.text
     empty = make_release(sizes=[-1, -2, -3, -4]).to_html()
     assert Page(empty)

@@ -12,7 +12,7 @@ import pytest
 from privclust.service import clock
 from privclust.service.clock import tick_after
 from privclust.service.database import Database
-from privclust.service.queue import Queue
+from privclust.service.jobs import Queue
 from privclust.service.settings import Settings
 from privclust.service.worker import ProgressSender, run_at
 

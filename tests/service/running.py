@@ -66,7 +66,7 @@ class Running:
             )
         assert self.process.stdout is not None
         for line in self.process.stdout:
-            if found := re.match(r"One-time password of (\w+), shown this once: (\S+)", line):
+            if found := re.match(r"One-time password of (\w+), shown only once: (\S+)", line):
                 self.passwords[found[1]] = found[2]
             if line.startswith("Serving at"):
                 break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from argon2 import PasswordHasher
@@ -11,9 +12,8 @@ from argon2 import PasswordHasher
 from privclust import AddRemoveRow, Box, Categories, Schema
 from privclust.service.accounts import Accounts, User
 from privclust.service.database import Database
-from privclust.service.jobs import Jobs
+from privclust.service.jobs import Jobs, Queue
 from privclust.service.questions import FitQuestion
-from privclust.service.queue import Queue
 from privclust.service.registered import Dataset, Datasets
 from privclust.service.releases import Releases
 from privclust.service.settings import Settings
@@ -39,6 +39,17 @@ def write_rows(path: Path, n_rows: int = 40, *more: str) -> None:
         for _ in range(n_rows)
     ]
     path.write_text("\n".join([*lines, *more]) + "\n")
+
+
+def register(datasets: Datasets, *given: Any, **named: Any) -> Dataset:
+    """Check files and register them, as a steward does."""
+    draft = datasets.draft(*given, **named)
+    return datasets.add(draft, datasets.check(draft))
+
+
+def check_again(datasets: Datasets, dataset: Dataset) -> None:
+    """Check the files of a data set once more; it is open again."""
+    datasets.reopen(dataset, datasets.check(dataset))
 
 
 @dataclass(frozen=True)
@@ -70,7 +81,7 @@ class Serving:
             password = accounts.add(name, role)
             accounts.change_password(accounts.by_name(name), password, PASSWORD)
             users.append(accounts.by_name(name))
-        visits, _ = datasets.register("visits", "visits.csv", SCHEMA, AddRemoveRow(), 1000)
+        visits = register(datasets, "visits", "visits.csv", SCHEMA, AddRemoveRow(), 1000)
         datasets.grant(visits, users[1], "2", "0", "")
         return cls.opened(folder, url)
 

@@ -6,10 +6,12 @@ import dataclasses
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from privclust import AddRemoveRow
 from privclust.exceptions import PrivclustError
 from privclust.service.database import Database
 from privclust.service.errors import ServiceError
@@ -44,10 +46,11 @@ def test_a_second_server_of_a_name_is_refused_and_files_are_private(
         refused = subprocess.run(  # noqa: S603
             [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
         )
-        assert "runs on this database already" in refused.stderr
+        assert "is already running on this database" in refused.stderr
         assert database.stat().st_mode & 0o077 == 0
     finally:
         server.stop()
+    assert "leaked" not in (tmp_path / "server.log").read_text()
 
 
 def test_a_backup_is_private(serving: Serving, tmp_path: Path) -> None:
@@ -75,6 +78,18 @@ def test_an_old_copy_is_noticed_until_its_loss_is_accepted(
         Database.open(url, head)
     head.unlink()
     Database.open(url, head)
+
+
+def test_a_server_without_the_newest_entries_is_noticed(
+    new_postgres_url: Callable[[], str], tmp_path: Path
+) -> None:
+    head = tmp_path / "kept.head"
+    database = Database.open(new_postgres_url(), head)
+    with database.write_transaction() as together:
+        together.create_dataset("visits", AddRemoveRow(), "")
+    Database.open(database.ledger.url, head)
+    with pytest.raises(ServiceError, match="lacks entries that were written before"):
+        Database.open(new_postgres_url(), head)
 
 
 def test_the_site_keeps_the_head_beside_its_database(serving: Serving) -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -28,10 +29,19 @@ FILES = {"desktop-light": "desktop-light.csv", "phone-dark": "phone-dark.npz"}
 FAMILIES = {"desktop-light": "Clusters (k-means)", "phone-dark": "Clusters of rows and columns"}
 PICTURES = os.environ.get("PRIVCLUST_SCREENSHOTS")
 # Controls whose text does not fit into them.
-CUT = """() => [...document.querySelectorAll("button, a.button, select, th, h1, h2, label")]
-  .filter((it) => it.offsetParent && it.scrollWidth > it.clientWidth + 2
-    && getComputedStyle(it).display !== "inline" && !it.closest(".scroll"))
-  .map((it) => it.outerHTML.slice(0, 100))"""
+CUT = """() => {
+  const pen = document.createElement("canvas").getContext("2d");
+  const widest = (it) => {  // a list tells no width of its text
+    pen.font = getComputedStyle(it).font;
+    return Math.max(...[...it.options].map((one) => pen.measureText(one.text).width)) + 40;
+  };
+  return [...document.querySelectorAll("button, a, select, th, h1, h2, label, legend")]
+    .filter((it) => it.offsetParent && getComputedStyle(it).display !== "inline"
+      && !it.closest(".scroll")
+      && (it.options ? widest(it) : it.scrollWidth - 2) > it.clientWidth)
+    .map((it) => it.outerHTML.slice(0, 100));
+}"""
+TEMPLATES = {it.name.partition(".")[0] for it in files("privclust.service.templates").iterdir()}
 # Nothing else that axe finds is looked at, so it need not be told.
 VIOLATIONS = {"resultTypes": ["violations"]}
 SCREENS = {
@@ -68,6 +78,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 class Walker:
     """Somebody at a screen, who looks at each page with axe."""
 
+    looked_at: ClassVar[set[str]] = set()
+
     def __init__(self, chromium: Any, server: Running, screen: str) -> None:
         self.screen, self.url = screen, server.url
         self.context = chromium.new_context(**SCREENS[screen], base_url=server.url)
@@ -76,19 +88,19 @@ class Walker:
         self.errors: list[str] = []
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", self._console)
-        self.pictured: set[str] = set()
 
     def _console(self, message: Any) -> None:
         # A refusal that the walk asks for is logged by the browser as a failed resource.
         if message.type == "error" and "status of 4" not in message.text:
             self.errors.append(message.text)
 
-    def look(self, name: str, axe: bool = True) -> None:
+    def look(self, template: str, state: str = "") -> None:
         """Check the page for what hinders readers, and keep a picture of it."""
-        if axe:
-            found = Axe().run(self.page, options=VIOLATIONS)["violations"]
-            told = [(it["id"], it["nodes"][0]["html"]) for it in found]
-            assert not found, (name, self.screen, told)
+        name = f"{template}-{state}" if state else template
+        self.looked_at.add(template)
+        found = Axe().run(self.page, options=VIOLATIONS)["violations"]
+        told = [(it["id"], it["nodes"][0]["html"]) for it in found]
+        assert not found, (name, self.screen, told)
         wide = self.page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert wide <= 1, f"{name} scrolls sideways at {self.screen}"
         assert self.page.evaluate(CUT) == [], f"something is cut on {name} at {self.screen}"
@@ -102,6 +114,16 @@ class Walker:
     def fill(self, **fields: str) -> None:
         for name, value in fields.items():
             self.page.fill(f"[name={name}]", value)
+
+    def open_menu(self) -> None:
+        """Let all links be seen, which small screens hide."""
+        menu = self.page.get_by_role("button", name="Menu")
+        if menu.is_visible():
+            menu.click()
+
+    def sign_out(self) -> None:
+        self.open_menu()
+        self.press("Sign out")
 
     def press(self, name: str) -> None:
         self.page.get_by_role("button", name=name, exact=True).click()
@@ -129,7 +151,7 @@ class Walker:
         self.sign_in(name, password)
         self.fill(old=password, new=PASSWORD)
         self.look("password")
-        self.press("Change it")
+        self.press("Change the password")
 
 
 def as_steward(walker: Walker, server: Running, name: str, dataset: str) -> str:
@@ -145,41 +167,52 @@ def as_steward(walker: Walker, server: Running, name: str, dataset: str) -> str:
     password: str = walker.page.locator("[data-secret]").inner_text()
     walker.look("users")
     walker.go("/")
-    walker.look("datasets-steward")
+    walker.open_menu()
+    walker.look("datasets", "steward")
     walker.page.get_by_role("link", name=dataset, exact=True).click()
     walker.page.select_option("[name=user]", name)
     walker.fill(epsilon="1.5")
     walker.press("Grant")
-    walker.look("grant-confirm")
+    walker.look("confirm", "grant")
     walker.press("Grant")
-    walker.look("dataset-steward")
+    walker.look("dataset", "steward")
     walker.go("/steward/service")
     walker.look("service")
     look_at_audit(walker, dataset)
     walker.go("/")
-    walker.press("Sign out")
+    walker.sign_out()
     return password
 
 
 def register(walker: Walker, dataset: str) -> None:
-    """Go the three steps of registration, once without registering."""
+    """Go the three steps of registration, twice without registering."""
+    walker.open_menu()
     walker.page.get_by_role("link", name="Register", exact=True).click()
-    walker.look("register-kind")
+    walker.look("register_kind")
+    walker.go("/steward/register?kind=people")
+    walker.look("register", "people")
+    walker.page.get_by_role("link", name="another kind of data").click()
     matrix = FILES[walker.screen].endswith(".npz")
     kind = "A matrix of counts" if matrix else "A table, one row for each person"
     walker.page.get_by_role("link", name=kind).click()
     walker.look("register")
     schema = COUNTS.to_json() if matrix else SCHEMA.to_toml()
-    walker.fill(name=dataset, path=FILES[walker.screen], schema=schema, most_rows="1000")
+    walker.fill(name=dataset, path=FILES[walker.screen], schema=schema, most_rows="10")
     if not matrix:
         walker.fill(meanings="age: in years, at admission\ncost: in thousands of euros")
     walker.press("Check only")
+    walker.wait_for("h1", "was not accepted")
+    walker.look("check", "refused")
+    walker.page.get_by_role("link", name="Back to the form").click()
+    walker.fill(most_rows="1000")
+    walker.press("Check only")
     walker.wait_for("h1", "could be registered")
+    walker.look("check", "only")
     walker.page.get_by_role("link", name="Back to the form").click()
     walker.press("Check and register")
-    walker.look("checking")
+    walker.look("check", "running")
     walker.wait_for("h1", "is ready for questions")
-    walker.look("checked")
+    walker.look("check", "done")
     assert "NOT PRIVATE" in walker.page.content()
 
 
@@ -189,7 +222,7 @@ def look_at_audit(walker: Walker, dataset: str) -> None:
     walker.look("audit")
     walker.page.get_by_role("link", name=dataset, exact=True).click()
     assert "Privacy budget" in walker.page.content()
-    walker.look("statement")
+    walker.look("report", "statement")
     walker.page.get_by_role("link", name="Audit").first.click()
     walker.page.get_by_role("link", name="The trail of acts").click()
     walker.look("trail")
@@ -212,7 +245,7 @@ def spend_the_rest(walker: Walker, dataset: str) -> None:
     walker.press("Plan")
     walker.wait_for("#live", "Cost: ε = 0.5")
     assert walker.page.locator("details[open]").count()
-    walker.look("ask-more")
+    walker.look("ask", "more")
     walker.press("Run, and pay for it")
     walker.wait_for_release()
 
@@ -220,7 +253,7 @@ def spend_the_rest(walker: Walker, dataset: str) -> None:
 def go_the_whole_way(chromium: Any, running: Running, screen: str) -> None:
     walker, name, dataset = Walker(chromium, running, screen), f"a-{screen}", f"visits {screen}"
     walker.go("/sign-in")
-    walker.look("sign-in")
+    walker.look("sign_in")
     password = as_steward(walker, running, name, dataset)
     walker.first_sign_in(name, password)
     walker.look("datasets")
@@ -232,6 +265,10 @@ def go_the_whole_way(chromium: Any, running: Running, screen: str) -> None:
     walker.wait_for("#live.refused")
     walker.fill(epsilon="1")
     walker.wait_for("#live", "Left after")
+    walker.press("Dry run on synthetic rows")
+    walker.look("report", "dry-run")
+    walker.page.go_back()
+    walker.fill(epsilon="1", clusters="3")
     walker.press("Compare budgets")
     walker.look("ask")
     walker.press("Run, and pay for it")
@@ -248,16 +285,16 @@ def go_the_whole_way(chromium: Any, running: Running, screen: str) -> None:
     walker.page.get_by_role("link", name=dataset, exact=True).click()
     walker.page.get_by_text("Ask the steward for more").click()
     walker.fill(epsilon="2", reason="a second wave of visits")
-    walker.press("Ask for it")
-    walker.look("dataset-spent")
+    walker.press("Send the request")
+    walker.look("dataset", "spent")
     walker.page.get_by_role("link", name=FAMILIES[screen]).click()
     walker.fill(epsilon="0.75")
     walker.press("Run, and pay for it")
     assert "does not cover" in walker.page.locator("[data-message]").inner_text()
-    walker.look("no-budget")
+    walker.look("ask", "refused")
     walker.go("/tokens")
     walker.fill(name="laptop")
-    walker.press("Make a token")
+    walker.press("Create a token")
     walker.look("tokens")
     walker.go("/jobs")
     walker.look("jobs")
@@ -272,16 +309,41 @@ def read_on_another_screen(
     walker.sign_in("a-desktop-light")
     for path in ("/", "/jobs", "/releases", last):
         walker.go(path)
-        walker.look(f"other{path.replace('/', '-')}")
+        walker.look({"/": "datasets"}.get(path, path.strip("/")), "other")
     walker.go("/")
     walker.page.get_by_role("link", name="visits desktop-light").click()
-    walker.look("other-dataset")
+    walker.look("dataset", "other")
     walker.page.get_by_role("link", name=family).click()
     walker.page.get_by_text("More options").click()
     walker.page.get_by_text("The same from Python or the command line").click()
-    walker.look("other-ask")
+    walker.look("ask", "other")
     assert walker.errors == []
     walker.context.close()
+
+
+def look_at_what_is_rare(walker: Walker) -> None:
+    """See as a steward a job, a release, a frozen data set, maintenance, and a page of nothing."""
+    walker.go("/jobs")
+    walker.page.locator("td a").first.click()
+    walker.look("job", "steward")
+    walker.page.get_by_role("link", name="See the release").click()
+    walker.look("release", "steward")
+    walker.press("Delete this release")
+    walker.look("confirm", "delete")
+    walker.go("/")
+    walker.page.get_by_role("link", name="visits phone-dark", exact=True).first.click()
+    walker.look("dataset", "requests")
+    walker.press("Freeze")
+    walker.press("Freeze")
+    walker.look("dataset", "frozen")
+    walker.go("/steward/service")
+    walker.fill(text="The data are being updated until 18:00.")
+    walker.press("Begin maintenance")
+    walker.look("service", "maintenance")
+    walker.press("End maintenance")
+    walker.go("/nowhere")
+    walker.look("message")
+    walker.go("/")
 
 
 def audit(chromium: Any, running: Running) -> None:
@@ -292,9 +354,13 @@ def audit(chromium: Any, running: Running) -> None:
     walker.page.select_option("[name=role]", "auditor")
     walker.press("Add")
     password = walker.page.locator("[data-secret]").inner_text()
+    walker.fill(name="audra")
+    walker.press("Add")
+    walker.look("users", "refused")
     walker.go("/")
-    walker.look("datasets-requests")
-    walker.press("Sign out")
+    walker.look("datasets", "requests")
+    look_at_what_is_rare(walker)
+    walker.sign_out()
     walker.first_sign_in("audra", password)
     look_at_audit(walker, "visits desktop-light")
     assert walker.page.get_by_role("cell", name="asked for budget").count()
@@ -312,3 +378,4 @@ def test_steward_analyst_and_auditor_go_the_whole_way(chromium: Any, running: Ru
     ):
         read_on_another_screen(chromium, running, screen, family, last)
     audit(chromium, running)
+    assert Walker.looked_at == TEMPLATES - {"base", "parts"}

@@ -13,7 +13,7 @@ from privclust.service.checks import Check, Checks
 from privclust.service.errors import ConflictError, ServiceError
 from privclust.service.registered import Dataset
 from service.browser import Browser, message, signed_in
-from service.serving import SCHEMA, Serving, write_rows
+from service.serving import SCHEMA, Serving, register, write_rows
 
 
 def ignore(act: str, what: str) -> None:
@@ -127,7 +127,7 @@ def test_a_copy_with_other_line_ends_has_no_budget_of_its_own(serving: Serving) 
     lines = (serving.settings.folder / "visits.csv").read_bytes()
     copy.write_bytes(lines.replace(b"\n", b"\r\n") + b"\r\n")
     with pytest.raises(ConflictError, match="has its own budget"):
-        serving.datasets.register("copy", "copy.csv", SCHEMA, AddRemoveRow(), 1000)
+        register(serving.datasets, "copy", "copy.csv", SCHEMA, AddRemoveRow(), 1000)
 
 
 def test_bounds_that_no_computation_survives_are_refused(serving: Serving) -> None:

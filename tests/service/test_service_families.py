@@ -15,11 +15,9 @@ from privclust import MatrixCount, MatrixEntry, MatrixRow, PrivateKMeans, Privat
 from privclust.coclustering.estimator import PrivateCoclustering
 from privclust.service.declared import Counts, declared_in
 from privclust.service.errors import ServiceError
-from privclust.service.fits import check_question, plan_of, synthetic_fit
 from privclust.service.labelling import Labeller, Limits
-from privclust.service.offers import OFFERS, offers_for
-from privclust.service.options import Option
-from privclust.service.questions import FitQuestion
+from privclust.service.offers import OFFERS, Option, offers_for
+from privclust.service.questions import FitQuestion, check_question, plan_of, synthetic_fit
 from privclust.service.registered import Dataset
 from privclust.service.registration import check_files
 from privclust.service.releases import release_from
@@ -29,7 +27,7 @@ from privclust.unit import Unit
 from privclust.unit.rows import AddRemoveRow, Person
 from service.browser import Browser, message, services_on
 from service.clocks import run_one
-from service.serving import SCHEMA, Serving
+from service.serving import SCHEMA, Serving, register
 from service.test_service_rules import FAR
 from support.variants import dilca, medoids
 
@@ -58,8 +56,8 @@ def with_matrix(serving: Serving, unit: Unit | None = None, more: int = 0) -> Da
     dense[3, 4] += more
     counts = sparse.csr_array(dense)
     sparse.save_npz(serving.settings.folder / "baskets.npz", counts)
-    made, _ = serving.datasets.register(
-        "baskets", "baskets.npz", COUNTS, unit or MatrixCount(), COUNTS.rows
+    made = register(
+        serving.datasets, "baskets", "baskets.npz", COUNTS, unit or MatrixCount(), COUNTS.rows
     )
     serving.datasets.grant(made, serving.ann, "2", "1e-5", "")
     return made
@@ -74,12 +72,12 @@ def asked_by(model: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("family", OFFERS)
 def test_every_parameter_is_an_option_or_the_services_own(family: str) -> None:
     offer = OFFERS[family]
-    known = {option.name for option in offer.options} | OWN | {offer.counted}
+    known = {option.name for option in offer.options} | OWN | {offer.task.clusters}
     kinds: list[Any] = [variant.kind for variant in offer.task.variants if variant.in_service]
     takers = [it for kind in kinds for it in (kind, kind.fit)]
     parameters = {name for it in takers for name in inspect.signature(it).parameters} - ROWS
     assert parameters - known == set()
-    assert known - OWN - parameters <= {None}
+    assert known - OWN - parameters <= {""}
 
 
 @pytest.mark.parametrize(
@@ -90,12 +88,12 @@ def test_an_option_is_what_the_estimator_takes(family: str, option: Option) -> N
     record = OFFERS[family].task.parameters(in_service=True).get(option.name)
     check = None if record is None else record.check
     for choice in option.choices or ("1",):
-        value = option.parsed(choice, ["1"])
+        value = option.parse(choice, ["1"])
         methods = option.name == "method"
         if check is not None and not methods and (option.choices or option.kind == "whole"):
             check(value)
-        assert option.parsed(option.shown(value), ["1"]) == value
-    assert option.parsed("") == option.default
+        assert option.parse(option.show(value), ["1"]) == value
+    assert option.parse("") == option.default
 
 
 @pytest.mark.parametrize(
@@ -178,7 +176,7 @@ def test_a_matrix_is_declared_in_toml_or_json() -> None:
 @pytest.mark.parametrize(
     ("declared", "unit", "said"),
     [
-        (Counts(29, 12), MatrixCount(), "a different number of rows"),
+        (Counts(29, 12), MatrixCount(), "declared number of rows"),
         (Counts(30, 13), MatrixCount(), "columns where"),
         (COUNTS, AddRemoveRow(), "protected by count, entry or row"),
         (SCHEMA, MatrixEntry(), "protected by count, entry or row"),
@@ -231,7 +229,7 @@ def test_points_are_typed_into_the_form(serving: Serving) -> None:
     points = "age, cost\n10,1\n20; 2\n60 5\n\n90,9\n"
     fields = {"clusters": "2", "columns": ["age", "cost"], "targets": points}
     dry = ann.post(path, path, epsilon="1", act="dry", **fields)
-    assert "Dry run on made-up rows" in dry.text
+    assert "Dry run on synthetic rows" in dry.text
     ran = ann.post(path, path, epsilon="1", act="run", request=secrets.token_hex(16), **fields)
     assert ran.status_code == 303
     (job,) = serving.jobs.of(serving.steward)

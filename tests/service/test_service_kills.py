@@ -60,6 +60,7 @@ def test_after_a_kill_at_any_moment_the_books_are_right_and_the_queue_goes_on(
     asked = 0
     try:
         for kill in range(kills):
+            _wait_for_queue(serving.database, most=10)  # more than its share would be refused
             for _ in range(2):
                 asked += 1
                 question = {"family": "distances", "epsilon": f"0.{1000 + asked}"}
@@ -75,7 +76,7 @@ def test_after_a_kill_at_any_moment_the_books_are_right_and_the_queue_goes_on(
                 server.start()
             server.wait_until_well()
             check_books(serving.database)
-        _wait_for_queue(serving.database)  # an analyst may have few jobs waiting
+        _wait_for_queue(serving.database)
         service.post(f"/datasets/{serving.visits.id}/jobs", {"family": "distances", "epsilon": "2"})
         _wait_for_queue(serving.database)
     finally:
@@ -90,12 +91,12 @@ def test_after_a_kill_at_any_moment_the_books_are_right_and_the_queue_goes_on(
     assert last == ("done",)
 
 
-def _wait_for_queue(database: Database) -> None:
-    """Wait until nothing is queued or running; fail only if nothing moves for a long time."""
-    left, still = -1, 0
-    while left and still < 3000:
+def _wait_for_queue(database: Database, most: int = 0) -> None:
+    """Wait until few jobs are queued or running; fail only if nothing moves for a long time."""
+    left, still = 10**6, 0
+    while left > most and still < 3000:
         sql = "SELECT count(*) FROM service_jobs WHERE state IN ('queued', 'running')"
         ((now_left,),) = database.rows(sql)
         left, still = now_left, 0 if now_left != left else still + 1
         time.sleep(0.1)
-    assert left == 0, "the queue does not go on"
+    assert left <= most, "the queue does not go on"

@@ -9,9 +9,8 @@ import pytest
 
 from privclust import Person
 from privclust.service.errors import ServiceError
-from privclust.service.fits import plan_of
 from privclust.service.planner import Planner
-from privclust.service.questions import FitQuestion
+from privclust.service.questions import FitQuestion, plan_of
 from privclust.service.releases import release_from
 from privclust.service.remote import RemoteError, question_of
 from service.browser import message, signed_in
@@ -79,7 +78,7 @@ def test_a_list_of_columns_has_one_form() -> None:
     assert FitQuestion.parse(asked(["ward"]).to_dict(), SCHEMA) == asked("ward")
     assert asked([]) == asked("") == FitQuestion.parse({"family": "distances"}, SCHEMA)
     for wrong in ("age", ["age"], [["ward"]], 3):
-        with pytest.raises(ServiceError, match="columns that are asked about"):
+        with pytest.raises(ServiceError, match="list columns of the question"):
             asked(wrong)
 
 

@@ -17,10 +17,9 @@ from privclust.cli.commands import app
 from privclust.service import clock
 from privclust.service.clock import tick_after
 from privclust.service.declared import Counts
-from privclust.service.fits import mock_data
 from privclust.service.offers import OFFERS
 from privclust.service.planner import _in_plain_words
-from privclust.service.questions import FitQuestion
+from privclust.service.questions import FitQuestion, mock_data
 from privclust.service.remote import RemoteDataset, RemoteService, question_of
 from service.browser import Browser, message, services_on, signed_in
 from service.clocks import later, run_one
@@ -51,15 +50,29 @@ def released(serving: Serving, **asked: Any) -> tuple[Browser, str]:
 
 
 # Questions as code.
-@pytest.mark.parametrize("family", list(OFFERS))
-def test_a_question_as_python_asks_the_same(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+METHODS_OFFERED = [
+    (name, method)
+    for name, offer in OFFERS.items()
+    for method in {it.name: it.choices for it in offer.options}.get("method", (None,))
+]
+
+
+@pytest.mark.parametrize(("family", "method"), METHODS_OFFERED)
+def test_a_question_as_python_asks_the_same(
+    family: str, method: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     declared = Counts(30, 12, 6) if family == "cocluster" else SCHEMA
-    asked = {"family": family, "epsilon": "0.5", "delta": "1e-6"}
+    asked: dict[str, Any] = {"family": family, "epsilon": "0.5", "delta": "1e-6"}
+    options: dict[str, Any] = {} if method is None else {"method": method}
     if family == "kmeans":
-        asked |= {"options": {"method": "lloyd"}, "columns": ["age", "cost"]}
+        asked |= {"columns": ["age", "cost"]}
     if family == "source-target":
-        asked |= {"targets": [[1, 2], [3, 4]], "options": {"forbidden": [0]}}
-    question = FitQuestion.parse(asked, declared)
+        asked |= {"targets": [[1, 2], [3, 4]]}
+        options |= {"forbidden": [0]}
+    question = FitQuestion.parse(asked | {"options": options}, declared)
+    home = question.kind.__module__.rpartition(".")[0]
+    if home.startswith("privclust.papers"):
+        assert f"from {home} import {question.kind.__name__}\n" in question.to_python(URL)
     sent: list[dict[str, Any]] = []
 
     def fit(self: RemoteDataset, model: Any, columns: Any = None, **public: Any) -> None:
@@ -97,7 +110,6 @@ def test_code_stands_on_the_form_the_job_and_the_release(serving: Serving) -> No
         assert f'RemoteDataset("http://127.0.0.1:8000/datasets/{serving.visits.id}", token)' in code
         assert "privclust remote ask" in code
     assert set(MODELS) == set(OFFERS)
-    assert all(variant.kind for offer in OFFERS.values() for variant in offer.task.variants)
 
 
 # Mock data.
@@ -282,6 +294,28 @@ def test_a_plan_is_told_in_plain_words(error: float, words: str) -> None:
     told = _in_plain_words(Made(), 100)
     assert words in told
     assert "inertia" not in told
+
+
+@pytest.mark.parametrize(
+    ("error", "words"), [(0.05, "good."), (12, "to be used with care."), (30, "useless.")]
+)
+def test_a_plan_with_a_measure_of_its_own_says_first_what_to_expect(
+    error: float, words: str
+) -> None:
+    from privclust.categories.plan import NOISE
+
+    class Made:
+        measure, error_ratio = NOISE, error
+
+    assert _in_plain_words(Made(), 100).startswith(f"Expected result: {words}")
+
+
+def test_a_comparison_says_where_more_budget_stops_to_help() -> None:
+    from privclust.service.balance import curve
+
+    verdict = curve([(0.5, 3.0), (1.0, 1.5), (2.0, 1.7)]).verdict
+    assert "falls until ε = 1;" in verdict
+    assert curve([(0.5, 3.0), (1.0, 1.5)]).verdict == "A larger ε has a smaller error."
 
 
 def test_a_flat_comparison_is_not_drawn_as_a_trend() -> None:

@@ -30,7 +30,7 @@ def test_the_only_steward_gets_in_again_from_the_command_line(serving: Serving) 
     settings = serving.settings
     where = ["--database", settings.database, "--data", settings.data]
     told = CliRunner().invoke(app, ["serve", "reset", "sue", *where])
-    password = re.search(r"One-time password of sue, shown this once: (\S+)", told.output)
+    password = re.search(r"One-time password of sue, shown only once: (\S+)", told.output)
     assert password
     assert serving.accounts.sign_in("sue", password[1])
     assert serving.accounts.sign_in("sue", PASSWORD) is None

@@ -45,14 +45,16 @@ def test_a_budget_that_is_none_is_refused_in_one_sentence(
     for answer in answers:
         assert answer.status_code == 400
         assert "went wrong" not in answer.text
-    assert all(len(it.json()["message"].split(". ")) == 1 for it in answers[-3:])
+    sentences = [it.json()["message"] for it in answers[-3:]]
+    assert all(len(it.split(". ")) == 1 and it.endswith(" it.") for it in sentences), sentences
     assert serving.charges() == []
 
 
 @pytest.mark.parametrize("epsilon", [True, False])
-def test_true_is_no_budget(serving: Serving, epsilon: bool) -> None:
+def test_true_is_no_number(serving: Serving, epsilon: bool) -> None:
     place, program = f"/datasets/{serving.visits.id}", Api(serving, "ann", "run")
-    assert program("POST", f"{place}/jobs", {"epsilon": epsilon}).status_code == 422
+    for given in ({"epsilon": epsilon}, {"epsilon": "1", "clusters": epsilon}):
+        assert program("POST", f"{place}/jobs", given).status_code == 422
     assert serving.charges() == []
 
 

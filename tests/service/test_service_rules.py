@@ -25,7 +25,7 @@ from privclust.service.registration import check_rules
 from privclust.service.releases import release_from
 from privclust.service.worker import ChargedLedger, fit_question, run_at
 from service.clocks import later, run_one
-from service.serving import PASSWORD, SCHEMA, Serving, write_rows
+from service.serving import PASSWORD, SCHEMA, Serving, check_again, register, write_rows
 
 FAR = 10**10
 
@@ -116,19 +116,24 @@ def test_a_path_does_not_leave_the_data_folder(serving: Serving, path: str, tmp_
     write_rows(tmp_path / "x.csv")
     (tmp_path / "data" / "out.csv").symlink_to(tmp_path / "x.csv")
     with pytest.raises(ServiceError, match="below the data folder"):
-        serving.datasets.register("other", path, SCHEMA, AddRemoveRow(), 1000)
+        register(serving.datasets, "other", path, SCHEMA, AddRemoveRow(), 1000)
 
 
 def test_more_rows_than_declared_are_refused(serving: Serving) -> None:
     with pytest.raises(ServiceError, match="more rows than"):
-        serving.datasets.register("other", "visits.csv", SCHEMA, AddRemoveRow(), 10)
+        register(serving.datasets, "other", "visits.csv", SCHEMA, AddRemoveRow(), 10)
 
 
 def test_missing_ids_are_refused(serving: Serving, tmp_path: Path) -> None:
     (tmp_path / "data" / "p.csv").write_text("who,age\na,1\n,2\n")
     with pytest.raises(ServiceError, match="missing ids"):
-        serving.datasets.register(
-            "other", "p.csv", Schema({"age": Box(0, 9, missing=0)}), Person("who", 1), 1000
+        register(
+            serving.datasets,
+            "other",
+            "p.csv",
+            Schema({"age": Box(0, 9, missing=0)}),
+            Person("who", 1),
+            1000,
         )
 
 
@@ -136,7 +141,7 @@ def test_the_same_rows_have_one_budget(serving: Serving, tmp_path: Path) -> None
     shutil.copy(tmp_path / "data" / "visits.csv", tmp_path / "data" / "copy.csv")
     for path in ("visits.csv", "copy.csv"):
         with pytest.raises(ConflictError, match="has its own budget"):
-            serving.datasets.register("other", path, SCHEMA, AddRemoveRow(), 1000)
+            register(serving.datasets, "other", path, SCHEMA, AddRemoveRow(), 1000)
 
 
 @pytest.mark.parametrize("how", ["a folder", "a folder with more", "a folder around it"])
@@ -150,26 +155,26 @@ def test_the_same_rows_in_a_folder_have_one_budget(
         write_rows(data / "sub" / "more.csv", 30)
     if how == "a folder around it":
         write_rows(data / "sub" / "part.csv", 30)
-        serving.datasets.register("inner", "sub/part.csv", SCHEMA, AddRemoveRow(), 1000)
+        register(serving.datasets, "inner", "sub/part.csv", SCHEMA, AddRemoveRow(), 1000)
         write_rows(data / "sub" / "part.csv", 31)
     before = serving.database.ledger.head()
     with pytest.raises(ConflictError, match="its own budget"):
-        serving.datasets.register("again", "sub", SCHEMA, AddRemoveRow(), 1000)
+        register(serving.datasets, "again", "sub", SCHEMA, AddRemoveRow(), 1000)
     assert serving.database.ledger.head() == before
 
 
 def test_rows_of_another_data_set_are_not_checked_in(serving: Serving, tmp_path: Path) -> None:
     data = tmp_path / "data"
     write_rows(data / "other.csv", 30)
-    other, _ = serving.datasets.register("other", "other.csv", SCHEMA, AddRemoveRow(), 1000)
+    other = register(serving.datasets, "other", "other.csv", SCHEMA, AddRemoveRow(), 1000)
     shutil.copy(data / "visits.csv", data / "other.csv")
     with pytest.raises(ConflictError, match="its own budget"):
-        serving.datasets.check_again(other)
+        check_again(serving.datasets, other)
 
 
 def test_a_refused_data_set_leaves_nothing_behind(serving: Serving) -> None:
     with pytest.raises(ServiceError):
-        serving.datasets.register("other", "visits.csv", SCHEMA, AddRemoveRow(), 10)
+        register(serving.datasets, "other", "visits.csv", SCHEMA, AddRemoveRow(), 10)
     assert [dataset.name for dataset in serving.datasets.all()] == ["visits"]
     assert serving.database.ledger.datasets() == ["visits"]
 
@@ -227,7 +232,7 @@ def test_revoked_and_frozen_data_sets_are_not_asked(serving: Serving) -> None:
     serving.datasets.freeze(serving.visits, "a look at the files")
     with pytest.raises(ConflictError, match="frozen"):
         serving.jobs.ask(serving.ann, serving.visits, serving.question())
-    serving.datasets.check_again(serving.visits)
+    check_again(serving.datasets, serving.visits)
     serving.datasets.revoke(serving.visits, serving.ann)
     with pytest.raises(NotFoundError):
         serving.jobs.ask(serving.ann, serving.visits, serving.question())

@@ -82,7 +82,7 @@ def test_a_job_that_has_begun_is_not_cancelled(serving: Serving) -> None:
 def test_pages_and_programs_cancel(serving: Serving) -> None:
     ann = signed_in(serving, "ann")
     job = f"/jobs/{ask(serving, serving.ann, '0.1')}"
-    assert "Cancel, if it has not begun" in ann.get(job).text
+    assert "Cancel it if it has not begun" in ann.get(job).text
     assert signed_in(serving, "bob").post(f"{job}/cancel").status_code == 404
     assert ann.post(f"{job}/cancel", job).status_code == 303
     other = f"/jobs/{ask(serving, serving.ann, '0.2')}"

@@ -40,3 +40,33 @@ def test_a_refused_question_keeps_what_was_typed(serving: Serving, wrong: dict[s
     for name in ("epsilon", "delta", "clusters"):
         assert f'value="{typed[name]}"' in answer.text
     assert serving.charges() == []
+
+
+@pytest.mark.parametrize(
+    ("who", "path", "page", "typed"),
+    [
+        (
+            "sue",
+            "/steward/datasets/{}/grant",
+            "/datasets/{}",
+            {"user": "bob", "epsilon": "0.", "delta": "1e-7", "note": "for the thesis"},
+        ),
+        (
+            "ann",
+            "/datasets/{}/request",
+            "/datasets/{}",
+            {"epsilon": "0.", "delta": "1e-7", "reason": "for the thesis"},
+        ),
+        ("sue", "/steward/users", "/steward/users", {"name": "ann", "role": "auditor"}),
+        ("ann", "/tokens", "/tokens", {"name": "laptop", "scope": "run", "days": "999"}),
+    ],
+)
+def test_a_refused_form_keeps_what_was_typed(
+    serving: Serving, who: str, path: str, page: str, typed: dict[str, str]
+) -> None:
+    browser, dataset = signed_in(serving, who), serving.visits.id
+    answer = browser.post(path.format(dataset), page.format(dataset), **typed)
+    assert answer.status_code in (400, 409)
+    assert message(answer)
+    for text in typed.values():
+        assert f'value="{text}"' in answer.text or f"<option selected>{text}<" in answer.text

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from service.browser import signed_in
 from service.clocks import run_one
-from service.serving import Serving, write_rows
+from service.serving import Serving, check_again, write_rows
 from service.test_service_api import Api
 
 
 def check_new_rows(serving: Serving, folder: Path, n_rows: int) -> None:
     write_rows(folder / "data" / "visits.csv", n_rows)
-    serving.datasets.check_again(serving.datasets.by_id(serving.visits.id))
+    check_again(serving.datasets, serving.datasets.by_id(serving.visits.id))
 
 
 def test_the_same_question_about_new_rows_is_a_new_one(serving: Serving, tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_a_release_is_of_the_rows_that_were_there_when_it_was_made(
 
 def test_the_same_rows_checked_again_stay_the_same_version(serving: Serving) -> None:
     serving.datasets.freeze(serving.visits, "a look at the files")
-    serving.datasets.check_again(serving.visits)
+    check_again(serving.datasets, serving.visits)
     assert serving.datasets.by_id(serving.visits.id).version == 1
 
 

@@ -67,7 +67,7 @@ def test_the_whole_way_of_a_steward_and_an_analyst(
     page = f"{place[0]}/ask/distances"
     planned = cyd.post(page, page, epsilon="1", columns=["sex", "ward"], act="plan").text
     assert "Cost: ε = 1" in planned
-    assert "Left after it: ε = 0" in planned
+    assert "Left afterwards: ε = 0" in planned
     job = cyd.post(page, page, epsilon="1", columns=["sex", "ward"], act="run")
     assert "is waiting for its answer" in cyd.get(job.headers["location"]).text
     run_one(serving.database, serving.settings)
@@ -118,7 +118,7 @@ def test_plans_cost_nothing_and_dry_runs_need_no_data(
     assert "Expected error: " in compared
     assert "how many rows have each value of each column" in compared
     dry = ann.post(path, path, epsilon="1", columns=["sex", "ward"], act="dry").text
-    assert "Dry run on made-up rows" in dry
+    assert "Dry run on synthetic rows" in dry
     assert serving.charges() == []
 
 

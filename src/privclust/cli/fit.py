@@ -58,12 +58,12 @@ def save_or_print(fit: Fit) -> Iterator[None]:
         raise
 
 
-def show(published: Publication, *told: str) -> None:
+def show(published: Publication, *notices: str) -> None:
     """Show what was published, where, and its notes."""
     release = published.release
     if not release.privacy.private:
         screen.alarm(release.privacy.promise)
-    shown: list[RenderableType] = [*tables(release.facts()), "", *told, *published.sentences]
+    shown: list[RenderableType] = [*tables(release.facts()), "", *notices, *published.sentences]
     screen.answer(published.to_dict(), *shown)
 
 
@@ -180,12 +180,12 @@ def _run(fit: Fit, about: About, fitting: FitOptions) -> None:
     show(published, *fitting.default_notice)
 
 
-def _print_budget(model: Any, *told: str) -> None:
+def _print_budget(model: Any, *notices: str) -> None:
     from privclust.budget import Budget
 
     budget = model.budget or Budget(model.epsilon, model.delta)
     charge = f", charged to the data set {model.dataset!r}" if model.ledger else ""
-    for sentence in told:
+    for sentence in notices:
         screen.note(sentence)
     screen.note(
         f"A fit within {budget.words}{charge}; 'privclust plan' says beforehand what is asked and "

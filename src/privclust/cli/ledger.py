@@ -98,9 +98,9 @@ def print_history(entries: Sequence[Entry]) -> Table:
 
     table = _table("Entry", "Time", "What")
     for entry in entries:
-        told = Text(entry_words(entry))
-        told.highlight_regex(f"{NOT_PRIVATE}.*", "bold red")
-        table.add_row(str(entry.seq), minute(entry.at), told)
+        sentence = Text(entry_words(entry))
+        sentence.highlight_regex(f"{NOT_PRIVATE}.*", "bold red")
+        table.add_row(str(entry.seq), minute(entry.at), sentence)
     return table
 
 

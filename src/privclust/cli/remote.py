@@ -111,14 +111,14 @@ def ask(
 
     place = Destination.check(output, report=True, overwrite=False)
     asked = question.to_dict()
-    told = [DEFAULT_NOTICE] if question.epsilon is None else []
+    notices = [DEFAULT_NOTICE] if question.epsilon is None else []
     job = _service(url).post(f"{_dataset(url)}/jobs", asked | {"request": secrets.token_hex(16)})
     cost = "It was answered before and costs nothing" if job["free"] else "Charged"
     screen.note(f"{cost}; job {job['id']}.")
     release = RemoteDataset(url, _token()).release(job["id"])
     published = place.publish(release)
     plain = published.to_dict() | {"job": job["id"], "free": job["free"]}
-    screen.answer(plain, *tables(release.facts()), "", *told, *published.sentences)
+    screen.answer(plain, *tables(release.facts()), "", *notices, *published.sentences)
 
 
 @app.command("jobs")
@@ -156,7 +156,7 @@ def users(
         act, name = ("close", close) if close is not None else ("open", reopen)
         service.send("POST", f"/users/{quote(name or '', safe='')}/{act}", {})
     if made is not None:
-        line = f"One-time password of {made['name']}, shown this once: {made['password']}"
+        line = f"One-time password of {made['name']}, shown only once: {made['password']}"
         screen.answer(made, line)
         return
     _list(
@@ -198,7 +198,7 @@ def _text(value: str) -> str:
 
 
 def _points(target: Path) -> list[list[float]]:
-    from privclust.service.targets import targets_in
+    from privclust.service.offers import targets_in
 
     try:
         return [

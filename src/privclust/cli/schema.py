@@ -154,10 +154,10 @@ def draft(
     """Draft a schema from a sample that is PUBLIC, or with --private from private rows."""
     if output is not None:
         places.check_file(output, "Schema", (".toml", ".json"), overwrite=overwrite)
-    told: dict[str, Any] = {}
+    written: dict[str, Any] = {}
     if paid.private:
         published = paid.publish(sample, reading, overwrite=overwrite)
-        drafted, told = published.release.schema, published.to_dict()
+        drafted, written = published.release.schema, published.to_dict()
     else:
         paid.check_unused()
         drafted = _public_draft(sample, rows, reading)
@@ -169,9 +169,9 @@ def draft(
             temporary.write_text(drafted.to_json() if in_json else text, encoding="utf-8")
     schema = {"schema": drafted.to_dict(), "path": None if output is None else str(output)}
     shown = text if output is None else f"Schema: {output}"
-    told_too = paid.private and output is not None
-    said = [*paid.default_notice, *published.sentences] if told_too else []
-    screen.answer({**told, **schema}, *said, shown)
+    shows_release = paid.private and output is not None
+    said = [*paid.default_notice, *published.sentences] if shows_release else []
+    screen.answer({**written, **schema}, *said, shown)
 
 
 def _public_draft(sample: Path, rows: int, reading: ReadingOptions) -> Schema:

@@ -82,8 +82,8 @@ def sample(
         write(table, temporary)
     notes = loaded.sample_notes()
     document = {"rows": str(output), "n_rows": rows, "notes": list(notes)}
-    told = "\n".join([f"{rows:,} synthetic rows: {output}", *notes])
-    screen.answer(document, told)
+    text = "\n".join([f"{rows:,} synthetic rows: {output}", *notes])
+    screen.answer(document, text)
 
 
 # What else the command line offers.

@@ -45,13 +45,13 @@ def cluster_by_agreement(
 
 def agreement_weights(cells: Cells, n_clusters: int, schema: Schema, gap: float | None) -> Schema:
     """Return the schema with the weights of categories by agreement; itself if none changes."""
-    told = predictability(cells, n_clusters, schema, gap)
-    if not told:
+    explained = predictability(cells, n_clusters, schema, gap)
+    if not explained:
         return schema
-    usual = max(float(np.mean(list(told.values()))), 1e-9)
+    usual = max(float(np.mean(list(explained.values()))), 1e-9)
     facts = dict(schema.columns)
     for name in schema.categorical:
-        factor = _LEAST + (1 - _LEAST) * min(1.0, told[name] / usual)
+        factor = _LEAST + (1 - _LEAST) * min(1.0, explained[name] / usual)
         facts[name] = replace(facts[name], weight=facts[name].weight * float(np.sqrt(factor)))
     return schema.with_columns(facts)
 

@@ -179,10 +179,10 @@ class SummaryAnswers:
         """
         release = self.release()
         model = synthetic_model(release)
-        told = [] if release.signal == "seen" else [_NO_SIGNAL]
+        sentences = [] if release.signal == "seen" else [_NO_SIGNAL]
         if model is not None:
-            return (*told, *model.sentences)
-        return (*told, _NO_TABLES) if release.schema.numeric else tuple(told)
+            return (*sentences, *model.sentences)
+        return (*sentences, _NO_TABLES) if release.schema.numeric else tuple(sentences)
 
 
 class Summary(SummaryAnswers):

@@ -103,16 +103,18 @@ def share_sentences(
     if len(schema) < 2 or schema.ball is not None:
         return ()
     shares = assumed_shares(schema, rescale, gap)
-    told = []
+    sentences = []
     if max(shares.values()) - min(shares.values()) > _SAME:
-        told.append(f"Assumed shares of the distance between two rows: {_list_shares(shares)}.")
+        sentences.append(
+            f"Assumed shares of the distance between two rows: {_list_shares(shares)}."
+        )
     if rescale and schema.numeric and not measured:
-        told.append(
+        sentences.append(
             "This takes numbers to spread by about a fifth of their declared widths: a number "
             "with bounds four times too wide counts only a sixteenth; "
             "PrivateBounds finds closer bounds."
         )
-    return tuple(told)
+    return tuple(sentences)
 
 
 def _list_shares(shares: Mapping[str, float]) -> str:

@@ -110,8 +110,8 @@ class RowsEstimator(PrivateEstimator):
             return plan
         schema = Schema.of(self.schema, bounds=self.bounds, n_columns=n_features)
         shape = plan.n_rows, n_clusters, len(schema.numeric)
-        told = histogram_note(plan.budget, row_unit(self.unit), *shape, float(self.profile_share))
-        return replace(plan, notes=(*plan.notes, told))
+        note = histogram_note(plan.budget, row_unit(self.unit), *shape, float(self.profile_share))
+        return replace(plan, notes=(*plan.notes, note))
 
     def _keep_profiles(self, profiles: Noisy | None) -> None:
         """Keep histograms, or forget those of an earlier fit."""

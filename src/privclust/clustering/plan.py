@@ -169,10 +169,10 @@ class SampleErrors:
             return ()
         column = float(np.mean([one for one, _ in self._found]))
         pairs = [two for _, two in self._found if two is not None]
-        told = f"Synthetic rows: noise moves the table of a column by about {100 * column:.2g}"
+        sentence = f"Synthetic rows: noise moves the table of a column by about {100 * column:.2g}"
         if pairs:
-            return (f"{told} points, and that of a pair by {100 * np.mean(pairs):.2g}.",)
-        return (f"{told} points; there are too few rows for tables of pairs at this budget.",)
+            return (f"{sentence} points, and that of a pair by {100 * np.mean(pairs):.2g}.",)
+        return (f"{sentence} points; there are too few rows for tables of pairs at this budget.",)
 
 
 def _inertia(rows: Floats, centers: Floats) -> float:

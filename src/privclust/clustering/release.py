@@ -228,8 +228,8 @@ def cluster_sentences(release: Release) -> list[str]:
         return []
     sizes, noise = arrays["cluster_sizes"], arrays["cluster_sizes_error"]
     traits = traits_of(release.schema, arrays["cluster_centers"], errors, sizes, noise)
-    told = zip(traits, sizes, noise, strict=True)
-    return [sentence_of(found, float(size), float(error)) for found, size, error in told]
+    clusters = zip(traits, sizes, noise, strict=True)
+    return [sentence_of(found, float(size), float(error)) for found, size, error in clusters]
 
 
 def sentence_listing(release: Release) -> list[Listing]:
@@ -363,7 +363,7 @@ def kmeans_release(release: Release, n_clusters: int) -> Release:
         "method": "summary",
         **scaling_parameters(**scaling_of(release)),
         "summary": release.digest,
-        **_told(release, schema, centers, clusters.sizes),
+        **_signal_and_notes(release, schema, centers, clusters.sizes),
     }
     return Release(
         kind="kmeans",
@@ -378,16 +378,18 @@ def kmeans_release(release: Release, n_clusters: int) -> Release:
     )
 
 
-def _told(release: Release, schema: Schema, centers: Floats, sizes: Floats) -> dict[str, Any]:
+def _signal_and_notes(
+    release: Release, schema: Schema, centers: Floats, sizes: Floats
+) -> dict[str, Any]:
     """Return signal and notes: those of the summary, and what these clusters say of columns."""
     # That note is about the inertia alone, which a k-means release does not have.
-    told = without_note(release, "far-rows-missed")
+    parameters = without_note(release, "far-rows-missed")
     scaling = scaling_of(release)
-    if scaling["gap"] is None or told.get("signal") != "seen":
-        return told
+    if scaling["gap"] is None or parameters.get("signal") != "seen":
+        return parameters
     coordinates = Coordinates(schema)
     parts = separation_shares(coordinates, coordinates.scales(**scaling), centers, sizes)
-    return with_notes(told, column_notes(parts))
+    return with_notes(parameters, column_notes(parts))
 
 
 def _profiles_of(release: Release, centers: Floats) -> dict[str, Any]:

@@ -37,11 +37,11 @@ class Candidate:
         """How stable it is and what it splits, in a line."""
         if self.n_clusters == 1:
             return "1: all rows together"
-        told = f"{self.n_clusters}: stability {self.stability:.2f}"
+        sentence = f"{self.n_clusters}: stability {self.stability:.2f}"
         if self.beside == 1:
-            return told
+            return sentence
         parted = " and ".join(map(str, self.splits)) or "none cleanly"
-        return f"{told}; of the {self.beside} clusters it splits {parted}"
+        return f"{sentence}; of the {self.beside} clusters it splits {parted}"
 
 
 def shortlist_of(

@@ -277,18 +277,20 @@ class SyntheticModel:
         points = f"Noise moves the table of a column by about {_points(self.column_error)}"
         if self.pair_error is not None:
             points += f", and that of a pair that was asked for by {_points(self.pair_error)}"
-        told = [f"{points}, in total variation."]
+        sentences = [f"{points}, in total variation."]
         if not self.edges and len(self.axes) > 1:
-            told.append("Tables of pairs were left out: rows rest on cells and histograms alone.")
+            sentences.append(
+                "Tables of pairs were left out: rows rest on cells and histograms alone."
+            )
         if self.pooled:
-            told.append(
+            sentences.append(
                 "Rare values share what is known of them with each other, and only their numbers "
                 f"differ: {_shorten(f'{n} of {name!r}' for name, n in self.pooled.items())}."
             )
         if self.hidden_pairs:
             pairs = _shorten(f"{first!r} and {second!r}" for first, second in self.hidden_pairs)
-            told.append(f"Noise hid these tables, which come from the cells alone: {pairs}.")
-        return told
+            sentences.append(f"Noise hid these tables, which come from the cells alone: {pairs}.")
+        return sentences
 
 
 def _points(part: float) -> str:

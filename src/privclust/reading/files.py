@@ -122,10 +122,10 @@ class ParquetPiece(Piece):
         ):
             place = parquet.schema_arrow.names.index(column)
             found = [parquet.metadata.row_group(n).column(place) for n, _ in self.groups]
-        told = [chunk.statistics for chunk in found if chunk.is_stats_set]
-        if len(told) < len(found) or not all(stats.has_min_max for stats in told):
+        statistics = [chunk.statistics for chunk in found if chunk.is_stats_set]
+        if len(statistics) < len(found) or not all(stats.has_min_max for stats in statistics):
             return -math.inf, math.inf
-        return min(float(s.min) for s in told), max(float(s.max) for s in told)
+        return min(float(s.min) for s in statistics), max(float(s.max) for s in statistics)
 
     def _read_stored(self, read: Sequence[str], size: int) -> Batches:
         chosen = [number for number, _ in self.groups]

@@ -226,8 +226,8 @@ class Schema:
     def with_columns(self, facts: Mapping[str, Fact], *, note: str | None = None) -> Schema:
         """Return the schema with other facts about its columns, and maybe another note."""
         pairs = [(name, facts.get(name, fact)) for name, fact in self._columns]
-        told = self.note if note is None else note
-        return Schema(pairs, ball=self.ball, ignore=self.ignore, csv=self.csv, note=told)
+        text = self.note if note is None else note
+        return Schema(pairs, ball=self.ball, ignore=self.ignore, csv=self.csv, note=text)
 
     def only(self, names: Sequence[str]) -> Schema:
         """Return the schema of some of its columns, in its order; the others are ignored."""

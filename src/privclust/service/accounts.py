@@ -99,13 +99,15 @@ class Accounts:
         """Make an account and return its one-time password, which is shown once."""
         name = name_of("user", name)
         if name.lower() == EVERYONE or len(name) > _LONGEST_NAME:
-            raise ServiceError(f"The name of a user has up to {_LONGEST_NAME} letters; change it.")
+            raise ServiceError(
+                f"A user name has at most {_LONGEST_NAME} characters; choose another."
+            )
         if role not in ROLES:
-            raise ServiceError(f"A user is one of {', '.join(ROLES)}; choose one.")
+            raise ServiceError(f"A role is one of {', '.join(ROLES)}; choose one.")
         password = secrets.token_urlsafe(15)
         with self._database.write_transaction() as together:
             if together.run("SELECT 1 FROM service_users WHERE name = ?", (name,)):
-                raise ConflictError("There is, or was, a user of that name; choose another one.")
+                raise ConflictError("That user name is, or was, in use; choose another one.")
             self._insert(together, name, role, self._hasher.hash(password), must_change=True)
         return password
 
@@ -124,21 +126,24 @@ class Accounts:
         sql = f"SELECT {_COLUMNS}, active FROM service_users WHERE deleted = 0 ORDER BY name"  # noqa: S608
         return [(_user(row[:4]), bool(row[4])) for row in self._database.rows(sql)]
 
+    def _find(self, condition: str, *values: str) -> User | None:
+        sql = f"SELECT {_COLUMNS} FROM service_users WHERE {condition}"  # noqa: S608
+        rows = self._database.rows(sql, *values)
+        return _user(rows[0]) if rows else None
+
     def by_name(self, name: str) -> User:
         """Return the user of a name."""
-        sql = f"SELECT {_COLUMNS} FROM service_users WHERE name = ? AND deleted = 0"  # noqa: S608
-        rows = self._database.rows(sql, name_of("user", name))
-        if not rows:
+        found = self._find("name = ? AND deleted = 0", name_of("user", name))
+        if found is None:
             raise NotFoundError("There is no user of that name; check the spelling.")
-        return _user(rows[0])
+        return found
 
     def by_id(self, user_id: str) -> User:
         """Return the user of an id."""
-        sql = f"SELECT {_COLUMNS} FROM service_users WHERE id = ? AND deleted = 0"  # noqa: S608
-        rows = self._database.rows(sql, user_id)
-        if not rows:
+        found = self._find("id = ? AND deleted = 0", user_id)
+        if found is None:
             raise NotFoundError
-        return _user(rows[0])
+        return found
 
     def reset(self, user: User) -> str:
         """Return a new one-time password; all sessions and tokens of the user end."""
@@ -161,12 +166,6 @@ class Accounts:
             )
             for table in ("sessions", "tokens", "access"):
                 together.run(f"DELETE FROM service_{table} WHERE user_id = ?", (user.id,))  # noqa: S608
-
-    def set_active_by(self, steward: User, user: User, *, active: bool) -> None:
-        """Open or close an account for a steward, but never the steward's own."""
-        if user.id == steward.id:
-            raise ServiceError("You cannot close your own account; ask another steward.")
-        self.set_active(user, active=active)
 
     def set_active(self, user: User, *, active: bool) -> None:
         """Open or close an account; when it is closed, all its sessions and tokens end."""
@@ -205,7 +204,7 @@ class Accounts:
             together.run("UPDATE service_tokens SET revoked = 1 WHERE user_id = ?", (user.id,))
 
     def _fits(self, name: str, password: str) -> bool:
-        """Tell whether the password fits the name; it takes as long if there is no such name."""
+        """Return whether the password fits the name; it takes as long if there is no such name."""
         sql = (
             "SELECT password FROM service_users WHERE name = ? AND active = 1 "
             "AND (must_change = 0 OR password_expires > ?)"
@@ -244,9 +243,8 @@ class Accounts:
             self._take_role(known, role)
         sql = "UPDATE service_users SET password = '', must_change = 0 "
         self._database.write(sql + "WHERE name = ? AND active = 1 AND must_change = 1", known)
-        sql = f"SELECT {_COLUMNS} FROM service_users WHERE name = ? AND active = 1"  # noqa: S608
-        rows = self._database.rows(sql, known)
-        return self._begin_session(_user(rows[0])) if rows else None
+        user = self._find("name = ? AND active = 1", known)
+        return None if user is None else self._begin_session(user)
 
     def _take_role(self, name: str, role: str) -> None:
         """Make an account with a role, or change its role; then tokens of the old role end."""

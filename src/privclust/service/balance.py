@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from privclust.budget import Budget
 from privclust.ledger.accounting import NOTHING, Amount, Pot, cost_of, first_covering_pot, pots_for
@@ -24,15 +25,6 @@ class Balance:
     granted: str
     left: str
     picture: BurnDown | None
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What a question costs and leaves."""
-
-    words: str  # the cost
-    covered: bool  # whether the grants cover it
-    left: str  # what would be left, or what is missing
 
 
 def balance_of(ledger: Ledger, dataset: str, holder: str) -> list[Balance]:
@@ -68,21 +60,23 @@ def granted_in_all(ledger: Ledger, dataset: str) -> str:
     return loss_words(total.epsilon, total.delta) if pots else ""
 
 
-def cost_for(ledger: Ledger, dataset: str, holder: str, budget: Budget) -> Cost:
-    """Return what a fit with a budget costs a holder; nothing is charged."""
+def cost_for(ledger: Ledger, dataset: str, holder: str, budget: Budget) -> dict[str, Any]:
+    """Return what a fit costs a holder in words, whether grants cover it, and what is left."""
     currency = budget.currency
     amount = cost_of(budget, currency)
-    words = loss_words(amount.epsilon, amount.delta)
     pots = {pot.name: pot for pot in ledger.balance(dataset, holder)}
     payers = [pots[name] for name in pots_for(currency) if name in pots]
     pot = first_covering_pot(payers, amount)
     if pot is not None:
-        return Cost(words, True, f"Left after it: {left_phrase(pot.with_charge(amount))}.")
-    if not payers:
+        left = f"Left afterwards: {left_phrase(pot.with_charge(amount))}."
+    elif payers:
+        now = "; ".join(left_phrase(pot) for pot in payers)
+        left = f"What is left is {now}; lower ε or ask the steward for a grant."
+    else:
         kind = " with δ" if amount.delta else ""
-        return Cost(words, False, f"You were granted no budget{kind} here; ask the steward.")
-    left = "; ".join(left_phrase(pot) for pot in payers)
-    return Cost(words, False, f"What is left is {left}; lower ε or ask the steward for a grant.")
+        left = f"You have not been granted a budget{kind} here; ask the steward."
+    words = loss_words(amount.epsilon, amount.delta)
+    return {"cost": words, "covered": pot is not None, "left": left}
 
 
 def _is_used(entries: list[Entry]) -> bool:
@@ -144,10 +138,13 @@ def curve(points: Sequence[tuple[float, float]]) -> Curve:
         )
         for epsilon, error in points
     )
+    best = points[errors.index(min(errors))][0]
     if max(errors) - min(errors) < _FLAT * max(errors):
         words = "The error is about the same for all of these budgets, so the smallest will do."
-    else:
+    elif best == points[-1][0]:
         words = "A larger ε has a smaller error."
+    else:
+        words = f"The error falls until ε = {best:.3g}; beyond that it differs by chance alone."
     path = "M" + "L".join(f"{point.x} {point.y}" for point in placed)
     listed = ", ".join(f"{point.error} at ε = {point.epsilon}" for point in placed)
     return Curve(path, placed, f"Error without privacy is 1. Expected error: {listed}.", words)

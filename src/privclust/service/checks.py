@@ -1,4 +1,4 @@
-"""Checks of files beside the pages: each in a process of its own, watched by a thread.
+"""Checks of files in the background: each in a process of its own, watched by a thread.
 
 A check reads every row several times, so it may take minutes. What it counts is exact and for the
 steward alone: it is kept in the memory of this server, and the database learns how the check ended.
@@ -31,9 +31,9 @@ log = logging.getLogger("privclust.service")
 
 Act = Literal["register", "check", "try"]
 _MOST_KEPT, _MOST_WAITING = 50, 20
-_LOST = "The check was interrupted, because the server ended; start it again."
+_LOST = "The check was interrupted because the server stopped; start it again."
 _DIED = "The check ended without a result, perhaps for lack of memory; start it again."
-_BUSY = "Many files are being checked at the moment; try again when some checks have ended."
+_BUSY = "Many files are being checked at the moment; try again when some checks have finished."
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Checks:
             *(check_id, self._instance, user.id, act, dataset.name),
             *("" if act != "check" else dataset.id, json.dumps(typed or {}), clock.now()),
         )
-        self._progress[check_id] = "Waiting for another check to end"
+        self._progress[check_id] = "Waiting for another check to finish"
         if self._own_process:
             self._threads.submit(self._run, check_id, act, user, dataset, note)
         else:
@@ -128,22 +128,20 @@ class Checks:
         self, check_id: str, act: Act, user: User, dataset: Dataset, note: Callable[..., None]
     ) -> None:
         """Check, write what follows from it, and remember what was counted."""
-        state, message, dataset_id = "done", "", dataset.id if act != "try" else ""
+        ended = ("done", "", "" if act == "try" else dataset.id)
         try:
             checked = self._checked(check_id, dataset)
             self._write_result(act, user, dataset, checked, note)
             self._reports[check_id] = checked.report
             while len(self._reports) > _MOST_KEPT:
                 self._reports.popitem(last=False)
-        except ServiceError as error:
-            state, message, dataset_id = "refused", str(error), "" if act != "check" else dataset.id
         except Exception as error:  # the sentence may hold values, and stewards may read them
-            log.error("a check failed", extra={"error": type(error).__name__})
-            state, message = "refused", sentence_of(error)
-            dataset_id = "" if act != "check" else dataset.id
+            if not isinstance(error, ServiceError):
+                log.error("a check failed", extra={"error": type(error).__name__})
+            ended = ("refused", sentence_of(error), dataset.id if act == "check" else "")
         finally:
             sql = "UPDATE service_checks SET state = ?, message = ?, dataset_id = ? WHERE id = ?"
-            self._database.write(sql, state, message, dataset_id, check_id)
+            self._database.write(sql, *ended, check_id)
             self._progress.pop(check_id, None)
 
     def _write_result(
@@ -165,9 +163,9 @@ class Checks:
         def tell(words: str) -> None:
             self._progress[check_id] = words
 
-        place = self._datasets.resolve_path(dataset)
         if not self._own_process:
-            return _check(place, dataset, tell)
+            return self._datasets.check(dataset, tell)
+        place = self._datasets.resolve_path(dataset)
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe(duplex=False)
         process = context.Process(
@@ -192,10 +190,6 @@ class Checks:
             process.join()
 
 
-def _check(place: Path, dataset: Dataset, tell: Callable[[str], None]) -> CheckedFiles:
-    return check_files(place, dataset.schema, dataset.unit, dataset.most_rows, tell)
-
-
 def _check_and_send(place: Path, dataset: Dataset, pipe: Connection) -> None:
     """Check, and send progress and result to the server; what the process does."""
     from privclust.service.settings import log_to_stderr
@@ -203,9 +197,9 @@ def _check_and_send(place: Path, dataset: Dataset, pipe: Connection) -> None:
     log_to_stderr()
     if hasattr(os, "nice"):
         os.nice(10)  # pages and jobs come first
+    facts = (dataset.schema, dataset.unit, dataset.most_rows)
     try:
-        pipe.send(("checked", _check(place, dataset, lambda words: pipe.send(("progress", words)))))
-    except ServiceError as error:
-        pipe.send(("refused", str(error)))
+        checked = check_files(place, *facts, lambda words: pipe.send(("progress", words)))
+        pipe.send(("checked", checked))
     except Exception as error:  # whatever it is, the steward reads it
         pipe.send(("refused", sentence_of(error)))

@@ -3,8 +3,8 @@
 How long a job runs depends on the rows. So it begins at a tick ``b``, a multiple of the unit since
 1970, and its end shows at the first of ``b + t``, ``b + 2 t``, ``b + 4 t``, … that is not before
 it. The next job begins no earlier. ``t`` is the unit times a power of two and comes from the
-question and the declared bound on the rows alone. Whoever watches any number of jobs, their own or
-those that wait behind them, learns one power of two of each and nothing else.
+question and the declared bound on the rows alone. Anyone who watches any number of jobs, their own
+or those that wait behind them, learns one power of two of each and nothing else.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def next_tick(began: int, first: int, moment: int) -> int:
 
 @contextmanager
 def at_most(seconds: int) -> Iterator[None]:
-    """Raise ``TimeoutError`` in the block after so many seconds.
+    """Raise ``TimeoutError`` in the block after this many seconds.
 
     The system tells the main thread of a process alone; in another one, or where there is no such
     signal, the block takes as long as it takes.

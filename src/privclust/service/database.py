@@ -1,4 +1,4 @@
-"""The database of the service: tables beside the ledger, and the migrations that made them.
+"""The database of the service: tables next to the ledger, and the migrations that made them.
 
 One database holds everything, an SQLite file or a PostgreSQL schema, so that one backup holds
 everything, and a charge and its job are written in one transaction. The head of the ledger is kept

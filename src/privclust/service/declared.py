@@ -1,6 +1,7 @@
-"""What a steward declares about a data set: the schema of a table, or the shape of a matrix.
+"""What a steward declares about a data set, and data made up from that alone.
 
-Both are public, declared without looking at the rows, and parsed from TOML or JSON.
+The schema of a table and the shape of a matrix are public, declared without looking at the rows,
+and parsed from TOML or JSON. Plans and dry runs stand on synthetic data; no row is ever read here.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 from privclust.schema.schema import Schema
 from privclust.service.errors import ServiceError
+from privclust.unit import Unit, row_unit
 
 _MOST = 10**10
 _WRONG = (
@@ -81,3 +83,52 @@ def declared_in(text: str) -> Declared:
     if isinstance(plain, dict) and set(plain) == {"matrix"}:
         return declared_from(plain)
     return Schema.from_json(text) if as_json else Schema.from_toml(text)
+
+
+# Fuller rows count as this full, because a plan must fit into memory; then it promises less.
+_MOST_PER_ROW = 500
+
+
+def clumps(schema: Schema, clusters: int, n_rows: int, unit: Unit) -> Any:
+    """Return rows in clumps."""
+    from privclust.clustering.plan import Clumps
+
+    return Clumps.make(schema, clusters, n_rows, 0).table(row_unit(unit))
+
+
+def even_rows(schema: Schema, clusters: int, n_rows: int, unit: Unit) -> Any:
+    """Return rows whose categories are all equally frequent."""
+    from privclust.categories.plan import synthetic_rows
+
+    return synthetic_rows(schema, n_rows, row_unit(unit))
+
+
+def planted_counts(declared: Counts, clusters: int, n_rows: int, unit: Unit) -> Any:
+    """Return a matrix with planted blocks."""
+    from privclust.coclustering.plan import synthetic_counts
+
+    shape, row_total = (n_rows, declared.columns), min(declared.row_total, _MOST_PER_ROW)
+    return synthetic_counts(shape, clusters, clusters, row_total, 0).counts
+
+
+def places(schema: Schema) -> Any:
+    """Return public points spread evenly over the declared bounds."""
+    from privclust.source_target.plan import random_targets
+
+    return random_targets(schema, None, None)
+
+
+def planned_rows(model: Any, declared: Schema, most_rows: int, targets: Any) -> Any:
+    """Return the plan of a fit to rows."""
+    return model.plan(n_rows=most_rows)
+
+
+def planned_places(model: Any, declared: Schema, most_rows: int, targets: Any) -> Any:
+    """Return the plan of new centres next to rows."""
+    return model.plan(n_rows=most_rows, target=targets)
+
+
+def planned_counts(model: Any, declared: Counts, most_rows: int, targets: Any) -> Any:
+    """Return the plan of a co-clustering."""
+    row_total = min(declared.row_total, _MOST_PER_ROW)
+    return model.plan(declared.rows, declared.columns, row_total=row_total)

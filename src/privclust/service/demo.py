@@ -9,6 +9,7 @@ import numpy as np
 
 from privclust.schema.facts import Box, Categories, Fact
 from privclust.schema.schema import Schema
+from privclust.service.registered import Dataset
 from privclust.service.services import Services
 from privclust.service.settings import Settings
 from privclust.unit.rows import AddRemoveRow, Person
@@ -49,11 +50,13 @@ def fill(services: Services, settings: Settings) -> list[tuple[str, str]]:
     analyst = "analyst", services.accounts.add("analyst", "analyst")
     _write_visits(folder / "visits.csv")
     _write_trips(folder / "trips.csv")
-    visits, _ = services.datasets.register(
+    visits = _register(
+        services,
         *("visits", "visits.csv", _VISITS, AddRemoveRow(), 25_000, "Made-up visits to a hospital"),
         meanings={"age": "in years, at admission", "stay": "in days", "cost": "in euros"},
     )
-    trips, _ = services.datasets.register(
+    trips = _register(
+        services,
         *("trips", "trips.csv", _TRIPS, Person("rider", 4), 25_000, "Made-up trips of riders"),
         meanings={"east": "in km", "north": "in km", "minutes": "how long the trip took"},
     )
@@ -62,6 +65,11 @@ def fill(services: Services, settings: Settings) -> list[tuple[str, str]]:
             dataset, services.accounts.by_name("analyst"), "4", "0", "for the demo"
         )
     return [steward, analyst]
+
+
+def _register(services: Services, *given: Any, **named: Any) -> Dataset:
+    draft = services.datasets.draft(*given, **named)
+    return services.datasets.add(draft, services.datasets.check(draft))
 
 
 def _write_visits(path: Path) -> None:

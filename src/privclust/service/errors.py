@@ -8,13 +8,13 @@ NOT_HERE = "There is nothing here that you may see; check the address, or ask th
 
 
 class ServiceError(PrivclustError):
-    """A request that is refused; the sentence may be shown to whoever asked."""
+    """A request that is refused; the sentence may be shown to the user."""
 
     status = 400
 
 
 class ForbiddenError(ServiceError):
-    """Whoever asks is not allowed to do this."""
+    """The user is not allowed to do this."""
 
     status = 403
 

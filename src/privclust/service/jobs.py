@@ -1,10 +1,13 @@
 """Jobs: asked and charged in one transaction, run once, seen at ticks; and their releases.
 
 *Why this is private.* A job is in the queue only if its charge is in the ledger, because both are
-written in one transaction. It is run once: whoever takes it from the queue marks it first, and only
-the steward can put it back, as long as nothing was released for its charge. What an analyst sees of
-it depends on the rows through the release alone, and on the time at which it ended through a public
-grid (``ticks``): until its tick it counts as running (``queue``).
+written in one transaction. It is run once: the worker that takes it from the queue marks it first,
+and only the steward can put it back, as long as nothing was released for its charge. What an
+analyst sees of it depends on the rows through the release alone, and on the time at which it ended
+through a public grid (``clock``). Charges hash all entries of the ledger before them, settlements
+too. So a settlement written when a job ends would tell its end to anyone who makes a charge after
+it: what a job came to is stored unseen, the job counts as running, and everything that shows, the
+settlement included, is written at its tick (:meth:`Queue.show`).
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from typing import Any
 from privclust.ledger.transaction import LedgerTransaction
 from privclust.service import clock
 from privclust.service.accounts import User
-from privclust.service.clock import first_tick_from, tick_after
+from privclust.service.clock import first_tick_from, next_tick, tick_after
 from privclust.service.database import ALL, Database, Window
 from privclust.service.errors import (
     ConflictError,
@@ -27,11 +30,10 @@ from privclust.service.errors import (
     TooManyError,
     UnavailableError,
 )
-from privclust.service.fits import check_question
-from privclust.service.questions import FitQuestion
+from privclust.service.questions import FitQuestion, check_question
 from privclust.service.registered import Dataset
 
-FAILED = "The job failed; its cost stays charged; the steward has the details."
+FAILED = "The job failed and its cost stays charged; the steward has the details."
 _FROZEN = "The steward has frozen this data set, so nothing can be asked; ask the steward."
 _MOST_WAITING = 20
 _WAITING = f"You have {_MOST_WAITING} jobs waiting; ask again when some have begun, or cancel one."
@@ -100,8 +102,89 @@ class FinishedJob:
     flaws: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Asking:
+    """A question that is being asked, within its transaction."""
+
+    together: LedgerTransaction
+    user: User
+    dataset: Dataset
+    question: FitQuestion
+    digest: str  # what tells the question about these files apart
+    job_id: str
+
+    def find_known(self) -> Answer | None:
+        """Return the job of a repeated request, or one that waits for the same answer."""
+        run, user = self.together.run, self.user
+        same = run("SELECT user_id, question FROM service_jobs WHERE id = ?", (self.job_id,))
+        if same and same[0] != (user.id, self.digest):
+            raise ConflictError("This request was made before with other contents; make a new one.")
+        if same:
+            return Answer(self.job_id, known=True)
+        sql = "SELECT frozen FROM service_datasets d WHERE id = ? AND EXISTS (SELECT 1 FROM "
+        sql += "service_access a WHERE a.dataset_id = d.id AND a.user_id = ?)"
+        state = run(sql, (self.dataset.id, user.id))
+        if not state:
+            raise NotFoundError
+        if notice := run("SELECT text FROM service_notices WHERE name = 'maintenance'"):
+            raise UnavailableError(f"Nothing can be asked during maintenance: {notice[0][0]}")
+        # Whether it has ended must not show before its tick, not even if it is asked again.
+        sql = (
+            "SELECT id FROM service_jobs WHERE user_id = ? AND question = ? AND receipt <> '' "
+            "AND (state IN ('queued', 'running') OR finished_at > ?) ORDER BY asked_at DESC"
+        )
+        if waiting := run(sql, (user.id, self.digest, clock.now())):
+            return Answer(str(waiting[0][0]), known=True)
+        if state[0][0]:
+            raise ConflictError(_FROZEN)
+        return None
+
+    def find_stored(self) -> Answer | None:
+        """Answer from a release that is there and may be seen, at no cost."""
+        sql = (
+            "SELECT r.id FROM service_releases r JOIN service_jobs j ON j.id = r.job_id "
+            "WHERE r.question = ? AND j.state = 'done' ORDER BY r.visible_at, r.id"
+        )
+        rows = self.together.run(sql, (self.digest,))
+        if not rows:
+            return None
+        release_id = str(rows[0][0])
+        sql = "SELECT id FROM service_jobs WHERE user_id = ? AND release_id = ? AND state = 'done'"
+        if mine := self.together.run(sql, (self.user.id, release_id)):
+            return Answer(str(mine[0][0]), free=True, known=True)
+        # It was asked so long ago that it has been there for any number of ticks.
+        before = clock.now() - 1
+        self._insert("", "done", 1, before, before, release_id)
+        return Answer(self.job_id, free=True)
+
+    def charge(self, tick_seconds: int) -> Answer:
+        """Charge the question and queue its job."""
+        sql = "SELECT count(*) FROM service_jobs WHERE user_id = ? AND state = 'queued'"
+        if self.together.run(sql, (self.user.id,))[0][0] >= _MOST_WAITING:
+            raise TooManyError(_WAITING)
+        question, facts, unit = self.question, self.dataset.schema, self.dataset.unit
+        cost, purpose = question.cost(facts, unit), question.kind.__name__
+        receipt = self.together.reserve(
+            self.dataset.name, self.user.name, cost, unit, purpose, self.job_id
+        )
+        values = question.values_per_row(facts)
+        first = first_tick_from(self.dataset.most_rows, values, tick_seconds)
+        self._insert(receipt, "queued", first, clock.now(), None, None)
+        return Answer(self.job_id)
+
+    def _insert(self, *row: str | int | None) -> None:
+        """Insert a job: receipt, state, first tick, when it was asked and ended, its release."""
+        asked = json.dumps(self.question.to_dict(), ensure_ascii=False)
+        self.together.run(
+            "INSERT INTO service_jobs (id, dataset_id, user_id, question, asked, receipt, state, "
+            "first_tick, asked_at, finished_at, release_id, details, worker) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '')",
+            (self.job_id, self.dataset.id, self.user.id, self.digest, asked, *row),
+        )
+
+
 class Jobs:
-    """The queue and what became of it."""
+    """The queue and what became of it, as those who ask see it."""
 
     def __init__(self, database: Database, tick_seconds: int) -> None:
         self._database, self._unit = database, tick_seconds
@@ -123,97 +206,8 @@ class Jobs:
             # Files may have been checked in since the reader's page was made.
             sql = "SELECT digest FROM service_datasets WHERE id = ?"
             digest = question.digest_on(dataset.id, together.run(sql, (dataset.id,))[0][0])
-            answer = self._known(together, user, dataset, digest, job_id)
-            if answer is None:
-                answer = self._stored(together, user, dataset, question, digest, job_id)
-            if answer is None:
-                answer = self._charge(together, user, dataset, question, digest, job_id)
-        return answer
-
-    def _known(
-        self, together: LedgerTransaction, user: User, dataset: Dataset, digest: str, job_id: str
-    ) -> Answer | None:
-        """Return the job of a repeated request, or one that waits for the same answer."""
-        same = together.run("SELECT user_id, question FROM service_jobs WHERE id = ?", (job_id,))
-        if same and same[0] != (user.id, digest):
-            raise ConflictError("This request was made before with other contents; make a new one.")
-        if same:
-            return Answer(job_id, known=True)
-        sql = "SELECT frozen FROM service_datasets d WHERE id = ? AND EXISTS (SELECT 1 FROM "
-        sql += "service_access a WHERE a.dataset_id = d.id AND a.user_id = ?)"
-        state = together.run(sql, (dataset.id, user.id))
-        if not state:
-            raise NotFoundError
-        sql = "SELECT text FROM service_notices WHERE name = 'maintenance'"
-        if notice := together.run(sql):
-            raise UnavailableError(f"Nothing can be asked during maintenance: {notice[0][0]}")
-        # Whether it has ended must not show before its tick, not even if it is asked again.
-        sql = (
-            "SELECT id FROM service_jobs WHERE user_id = ? AND question = ? AND receipt <> '' "
-            "AND (state IN ('queued', 'running') OR finished_at > ?) ORDER BY asked_at DESC"
-        )
-        if waiting := together.run(sql, (user.id, digest, clock.now())):
-            return Answer(str(waiting[0][0]), known=True)
-        if state[0][0]:
-            raise ConflictError(_FROZEN)
-        return None
-
-    def _stored(
-        self,
-        together: LedgerTransaction,
-        user: User,
-        dataset: Dataset,
-        question: FitQuestion,
-        digest: str,
-        job_id: str,
-    ) -> Answer | None:
-        """Answer from a release that is there and may be seen, at no cost."""
-        sql = (
-            "SELECT r.id FROM service_releases r JOIN service_jobs j ON j.id = r.job_id "
-            "WHERE r.question = ? AND j.state = 'done' ORDER BY r.visible_at, r.id"
-        )
-        rows = together.run(sql, (digest,))
-        if not rows:
-            return None
-        release_id = str(rows[0][0])
-        sql = "SELECT id FROM service_jobs WHERE user_id = ? AND release_id = ? AND state = 'done'"
-        mine = together.run(sql, (user.id, release_id))
-        if mine:
-            return Answer(str(mine[0][0]), free=True, known=True)
-        # It was asked so long ago that it has been there for any number of ticks.
-        row = _row(job_id, dataset, user, digest, question, "", "done", 1, clock.now() - 1)
-        self._insert(together, (*row, clock.now() - 1, release_id, "", ""))
-        return Answer(job_id, free=True)
-
-    def _charge(
-        self,
-        together: LedgerTransaction,
-        user: User,
-        dataset: Dataset,
-        question: FitQuestion,
-        digest: str,
-        job_id: str,
-    ) -> Answer:
-        sql = "SELECT count(*) FROM service_jobs WHERE user_id = ? AND state = 'queued'"
-        if together.run(sql, (user.id,))[0][0] >= _MOST_WAITING:
-            raise TooManyError(_WAITING)
-        purpose = question.kind.__name__
-        cost = question.cost(dataset.schema, dataset.unit)
-        receipt = together.reserve(dataset.name, user.name, cost, dataset.unit, purpose, job_id)
-        first = first_tick_from(
-            dataset.most_rows, question.values_per_row(dataset.schema), self._unit
-        )
-        row = _row(job_id, dataset, user, digest, question, receipt, "queued", first, clock.now())
-        self._insert(together, (*row, None, None, "", ""))
-        return Answer(job_id)
-
-    def _insert(self, together: LedgerTransaction, row: tuple[Any, ...]) -> None:
-        together.run(
-            "INSERT INTO service_jobs (id, dataset_id, user_id, question, asked, receipt, state, "
-            "first_tick, asked_at, finished_at, release_id, details, worker) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            row,
-        )
+            asking = Asking(together, user, dataset, question, digest, job_id)
+            return asking.find_known() or asking.find_stored() or asking.charge(self._unit)
 
     # What is there.
     def next_change_at(self) -> int:
@@ -257,21 +251,205 @@ class Jobs:
         return job.as_seen_at(clock.now() if moment is None else moment)
 
 
-def _row(
-    job_id: str,
-    dataset: Dataset,
-    user: User,
-    digest: str,
-    question: FitQuestion,
-    receipt: str,
-    state: str,
-    first: int,
-    asked_at: int,
-) -> tuple[Any, ...]:
-    asked = json.dumps(question.to_dict(), ensure_ascii=False)
-    return job_id, dataset.id, user.id, digest, asked, receipt, state, first, asked_at
-
-
 def _job(row: tuple[Any, ...]) -> Job:
     values = [*row[:3], json.loads(row[3]), *row[4:]]
     return Job(*values)
+
+
+# The worker's side: taking a job, and what becomes of it, each in one transaction.
+_NEXT = (
+    "SELECT j.id, j.dataset_id, j.asked, j.receipt, j.first_tick FROM service_jobs j "
+    "WHERE j.state = 'queued' AND j.asked_at < ? "
+    "AND NOT EXISTS (SELECT 1 FROM service_jobs r WHERE r.dataset_id = j.dataset_id "
+    "AND (r.state = 'running' OR r.finished_at > ?)) "
+    "AND NOT EXISTS (SELECT 1 FROM service_jobs w WHERE substr(w.worker, 1, ?) = ? "
+    "AND w.finished_at > ?) "
+    "AND NOT EXISTS (SELECT 1 FROM service_notices WHERE name = 'maintenance') "
+    "ORDER BY coalesce((SELECT max(b.began_at) FROM service_jobs b "
+    "WHERE b.user_id = j.user_id), 0), j.asked_at, j.id LIMIT 1"
+)
+_DUE = (
+    "SELECT j.id, j.dataset_id, j.receipt, j.freezes, r.digest, r.flaws, d.name, u.name "
+    "FROM service_jobs j JOIN service_datasets d ON d.id = j.dataset_id "
+    "JOIN service_users u ON u.id = j.user_id LEFT JOIN service_releases r ON r.job_id = j.id "
+    "WHERE j.state = 'running' AND j.finished_at <= ? ORDER BY j.finished_at, j.id"
+)
+
+
+_DIED = "The worker stopped while the job was running; nothing was released."
+
+
+@dataclass(frozen=True)
+class TakenJob:
+    """A job that this worker, and no other, runs now."""
+
+    id: str
+    dataset_id: str
+    asked: dict[str, Any]
+    receipt: str
+    worker: str
+    began_at: int
+    first_tick: int
+
+    def shows_at(self, moment: int) -> int:
+        """Return the tick at which an end at this moment shows."""
+        return next_tick(self.began_at, self.first_tick, moment)
+
+
+class Queue:
+    """The queue, as a worker sees it.
+
+    ``instance``: the name of the server whose worker this is.
+    """
+
+    def __init__(self, database: Database, instance: str) -> None:
+        self._database, self._instance = database, instance
+
+    def take(self, tick: int) -> TakenJob | None:
+        """Mark the next job that may begin at a tick as running, and return it.
+
+        It is the oldest one of the user who has waited longest for a turn, so that nobody with many
+        questions stands in the way of one with few.
+
+        None begins on a data set, or on this server, where the end of another one has yet to show.
+        """
+        mine = f"{self._instance}:"
+        values = (tick, tick, len(mine), mine, tick)
+        if not self._database.rows(_NEXT, *values):
+            return None
+        worker = mine + secrets.token_hex(8)
+        with self._database.write_transaction() as together:
+            rows = together.run(_NEXT, values)
+            if not rows:
+                return None
+            job_id, dataset_id, asked, receipt, first = rows[0]
+            sql = "UPDATE service_jobs SET state = 'running', worker = ?, began_at = ? WHERE id = ?"
+            together.run(sql, (worker, tick, job_id))
+        return TakenJob(job_id, dataset_id, json.loads(asked), receipt, worker, tick, first)
+
+    def finish(self, taken: TakenJob, finished: FinishedJob) -> int | None:
+        """Store a release that nobody sees yet.
+
+        Returns ``tick``: when it shows; None if the job was taken from this worker in the meantime,
+        and then nothing is kept.
+        """
+        release_id, tick = secrets.token_hex(16), taken.shows_at(clock.now())
+        with self._database.write_transaction() as together:
+            rows = together.run(
+                "UPDATE service_jobs SET finished_at = ?, release_id = ? "
+                "WHERE id = ? AND worker = ? AND state = 'running' AND finished_at IS NULL "
+                "RETURNING id",
+                (tick, release_id, taken.id, taken.worker),
+            )
+            if not rows:
+                return None
+            together.run(
+                "INSERT INTO service_releases (id, dataset_id, job_id, question, digest, file, "
+                "report, card, visible_at, flaws, version) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    release_id,
+                    taken.dataset_id,
+                    taken.id,
+                    finished.question,
+                    finished.digest,
+                    finished.file,
+                    finished.report,
+                    json.dumps(finished.card, ensure_ascii=False),
+                    tick,
+                    json.dumps(finished.flaws),
+                    finished.version,
+                ),
+            )
+        return tick
+
+    def fail(self, taken: TakenJob, details: str, freezes: str = "") -> int:
+        """End a job without a release, and return the tick at which that shows.
+
+        ``freezes``: why the data set is frozen at that tick; empty if it is not.
+        """
+        tick = taken.shows_at(clock.now())
+        self._database.write(
+            "UPDATE service_jobs SET finished_at = ?, details = ?, freezes = ? "
+            "WHERE id = ? AND worker = ? AND state = 'running' AND finished_at IS NULL",
+            tick,
+            details[:2000],
+            freezes,
+            taken.id,
+            taken.worker,
+        )
+        return tick
+
+    def show(self, tick: int) -> list[dict[str, str]]:
+        """Let everybody see what has ended and is due: settle charges, end jobs, freeze.
+
+        Returns ``events``: what happened, for those who are told of it.
+        """
+        events: list[dict[str, str]] = []
+        if not self._database.rows(_DUE, tick):
+            return events
+        with self._database.write_transaction() as together:
+            for row in together.run(_DUE, (tick,)):
+                job_id, dataset_id, receipt, freezes, digest, flaws, name, user = row
+                if digest is not None:
+                    together.settle(receipt, digest, json.loads(flaws))
+                state = "failed" if digest is None else "done"
+                together.run("UPDATE service_jobs SET state = ? WHERE id = ?", (state, job_id))
+                about = {"job": job_id, "dataset": name, "user": user, "state": state}
+                events.append({"event": "job ended", **about})
+                if freezes:
+                    sql = "UPDATE service_datasets SET frozen = ? WHERE id = ?"
+                    together.run(sql, (freezes, dataset_id))
+                    events.append({"event": "data set frozen", "dataset": name})
+        return events
+
+    def interrupt_left_over(self) -> int:
+        """Mark what a worker of this server left unfinished; return how many jobs.
+
+        Their ends, too, show at ticks: that a worker died may depend on the rows.
+        """
+        mine = f"{self._instance}:"
+        left = (
+            "SELECT id, began_at, first_tick FROM service_jobs WHERE state = 'running' "
+            "AND finished_at IS NULL AND substr(worker, 1, ?) = ?"
+        )
+        with self._database.write_transaction() as together:
+            rows = together.run(left, (len(mine), mine))
+            for job_id, began, first in rows:
+                together.run(
+                    "UPDATE service_jobs SET state = 'interrupted', details = ?, finished_at = ? "
+                    "WHERE id = ?",
+                    (_DIED, next_tick(began or clock.now(), first, clock.now()), job_id),
+                )
+        return len(rows)
+
+    def cancel(self, job_id: str, by: User) -> None:
+        """End a job that has not begun; its charge stays, because a ledger takes nothing back."""
+        self._change(
+            "state = 'failed', finished_at = ?, details = ? WHERE id = ? AND state = 'queued' "
+            "AND (user_id = ? OR ? = 1)",
+            (clock.now(), f"Cancelled by {by.name}.", job_id, by.id, by.is_steward + 0),
+            "Only a job that has not begun can be cancelled; wait for it to finish.",
+        )
+
+    def put_back(self, job_id: str) -> None:
+        """Run an interrupted job once more on its charge; a steward's decision."""
+        self._change(
+            "state = 'queued', finished_at = NULL, details = '', worker = '' "
+            "WHERE id = ? AND state = 'interrupted'",
+            (job_id,),
+            "Only an interrupted job can be run again; ask a new question.",
+        )
+
+    def give_up(self, job_id: str) -> None:
+        """Leave an interrupted job without a release; a steward's decision."""
+        self._change(
+            "state = 'failed' WHERE id = ? AND state = 'interrupted'",
+            (job_id,),
+            "Only an interrupted job can be abandoned; reload the page to see its state.",
+        )
+
+    def _change(self, change: str, values: tuple[Any, ...], refusal: str) -> None:
+        sql = f"UPDATE service_jobs SET {change} RETURNING id"  # noqa: S608
+        if not self._database.write(sql, *values):
+            raise ConflictError(refusal)

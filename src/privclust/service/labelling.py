@@ -18,8 +18,8 @@ from privclust.service.errors import ServiceError, TooLargeError, TooManyError
 
 _SUFFIXES = (".parquet", ".npz", ".mtx")  # and CSV otherwise
 _AT_ONCE = 2
-_BUSY = "Rows of others are being labelled at the moment; try again in a minute."
-_TOO_LARGE = "Labelling these rows takes more memory or time than it may; send fewer rows at once."
+_BUSY = "Other uploads are being labelled at the moment; try again in a minute."
+_TOO_LARGE = "Labelling these rows takes more memory or time than allowed; send fewer rows at once."
 _REFUSED = 3  # how the process ends when it has left a sentence
 _ALONE = {
     "OMP_NUM_THREADS": "1",

@@ -12,9 +12,9 @@ import secrets
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
-from urllib.parse import urlsplit
 
 from privclust.service.errors import ForbiddenError, ServiceError
+from privclust.service.remote import is_safe
 from privclust.service.settings import Settings
 
 _ALGORITHMS = ["RS256", "ES256", "PS256", "EdDSA"]
@@ -148,7 +148,7 @@ class Provider:
 
     def _place(self, name: str) -> str:
         place = str(self._found.get(name, ""))
-        if not _is_safe(place):
+        if not is_safe(place):
             raise ServiceError(_AWAY)
         return place
 
@@ -170,9 +170,3 @@ class Provider:
             return json.loads(answer.content)
         except (requests.RequestException, ValueError):
             raise ServiceError(_AWAY) from None
-
-
-def _is_safe(place: str) -> bool:
-    """Tell whether an address is encrypted, or on this machine."""
-    parts = urlsplit(place)
-    return parts.scheme == "https" or parts.hostname in ("127.0.0.1", "localhost", "::1")

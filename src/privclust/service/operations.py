@@ -13,12 +13,22 @@ import json
 import logging
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.error import URLError
 from urllib.request import Request, build_opener
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
 
 from privclust.service import clock
 from privclust.service.database import Database, Window
@@ -29,6 +39,8 @@ from privclust.service.settings import Settings
 log = logging.getLogger("privclust.service")
 
 _LONGEST = 300
+
+disable_created_metrics()  # type: ignore[no-untyped-call]  # when a counter began is no matter
 
 
 @dataclass(frozen=True)
@@ -90,79 +102,62 @@ class Acts:
         self._database.write(sql, moment)
 
 
-log = logging.getLogger("privclust.service")
-
 _BUCKETS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-_GAUGES = {
+_GAUGES = {  # what is counted, its label if it has one, and how
     "jobs": ("state", "SELECT state, count(*) FROM service_jobs GROUP BY state"),
     "datasets": (
         "state",
         "SELECT CASE WHEN frozen = '' THEN 'open' ELSE 'frozen' END AS s, count(*) "
         "FROM service_datasets WHERE deleted = 0 GROUP BY s",
     ),
-    "users": (
-        "role",
-        "SELECT role, count(*) FROM service_users WHERE active = 1 GROUP BY role",
-    ),
+    "users": ("role", "SELECT role, count(*) FROM service_users WHERE active = 1 GROUP BY role"),
     "releases": ("", "SELECT '', count(*) FROM service_releases WHERE deleted = 0"),
     "requests_for_budget": ("", "SELECT '', count(*) FROM service_requests WHERE state = 'open'"),
     "ledger_entries": ("", "SELECT '', count(*) FROM privclust_entries"),
 }
+_OLDEST = "SELECT min(asked_at) FROM service_jobs WHERE state = 'queued'"
 _PAUSES = (0.0, 5.0, 60.0)  # seconds before each attempt to deliver an event
 _SECONDS = 10
 
 
-class Metrics:
-    """Counts of this server's requests, and of what is in the database, in Prometheus' format."""
+class Metrics(Collector):
+    """Counts of this server's requests, and of what is in the database, for Prometheus."""
 
     def __init__(self, database: Database) -> None:
-        self._database, self._lock = database, threading.Lock()
-        self._answers: dict[tuple[str, str, int], int] = defaultdict(int)
-        self._times = [0] * (len(_BUCKETS) + 1)
-        self._seconds = 0.0
+        self._database, self._registry = database, CollectorRegistry()
+        words, labels = "Requests that were answered", ("method", "route", "status")
+        self._answers = Counter("privclust_requests", words, labels, registry=self._registry)
+        words, name = "Seconds from a request to its answer", "privclust_request_seconds"
+        self._times = Histogram(name, words, buckets=_BUCKETS, registry=self._registry)
+        words = "Whether a worker that ends is started again"
+        self._worker = Gauge("privclust_worker_up", words, registry=self._registry)
+        self._registry.register(self)
 
     def count(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count one answered request."""
-        with self._lock:
-            self._answers[method, route, status] += 1
-            self._times[sum(seconds > it for it in _BUCKETS)] += 1
-            self._seconds += seconds
+        self._answers.labels(method, route, status).inc()
+        self._times.observe(seconds)
 
-    def text(self, worker_is_up: bool) -> str:
+    def text(self, worker_is_up: bool) -> bytes:
         """Return all metrics as text."""
-        return "\n".join([*self._of_requests(), *self._of_database(worker_is_up), ""])
+        self._worker.set(worker_is_up)
+        return generate_latest(self._registry)
 
-    def _of_requests(self) -> Iterator[str]:
-        with self._lock:
-            answers, times, seconds = dict(self._answers), list(self._times), self._seconds
-        yield "# TYPE privclust_requests_total counter"
-        for (method, route, status), number in sorted(answers.items()):
-            labels = f'method="{method}",route="{route}",status="{status}"'
-            yield f"privclust_requests_total{{{labels}}} {number}"
-        yield "# TYPE privclust_request_seconds histogram"
-        total = 0
-        for most, number in zip((*map(str, _BUCKETS), "+Inf"), times, strict=True):
-            total += number
-            yield f'privclust_request_seconds_bucket{{le="{most}"}} {total}'
-        yield f"privclust_request_seconds_sum {seconds:.3f}"
-        yield f"privclust_request_seconds_count {total}"
-
-    def _of_database(self, worker_is_up: bool) -> Iterator[str]:
-        yield from _gauge("worker_up", "", [("", int(worker_is_up))])
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Give what is counted in the database at this moment."""
         for name, (label, sql) in _GAUGES.items():
-            yield from _gauge(name, label, self._database.rows(sql))
-        ((oldest,),) = self._database.rows(
-            "SELECT min(asked_at) FROM service_jobs WHERE state = 'queued'"
-        )
+            yield _gauge(name, label, self._database.rows(sql))
+        ((oldest,),) = self._database.rows(_OLDEST)
         waited = 0 if oldest is None else max(clock.now() - oldest, 0)
-        yield from _gauge("longest_wait_seconds", "", [("", waited)])
+        yield _gauge("longest_wait_seconds", "", [("", waited)])
 
 
-def _gauge(name: str, label: str, rows: Iterable[Sequence[Any]]) -> Iterator[str]:
-    yield f"# TYPE privclust_{name} gauge"
+def _gauge(name: str, label: str, rows: Iterable[Sequence[Any]]) -> GaugeMetricFamily:
+    words = name.replace("_", " ").capitalize()
+    gauge = GaugeMetricFamily(f"privclust_{name}", words, labels=[label] if label else [])
     for value, number in rows:
-        labels = f'{{{label}="{value}"}}' if label else ""
-        yield f"privclust_{name}{labels} {number}"
+        gauge.add_metric([value] if label else [], number)
+    return gauge
 
 
 class Webhook:

@@ -1,6 +1,6 @@
 """Plans and dry runs, in a process of their own: they need time, and pages must not wait for them.
 
-Neither touches data: a plan rehearses on made-up rows, and a dry run fits to them.
+Neither touches data: a plan rehearses on synthetic rows, and a dry run fits to them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MOMENT = 0.25  # seconds
 # Up to the first a result counts as good as without privacy; from the second on, factors are told.
 _AS_GOOD, _TWICE = 1.02, 2.0
 _BUSY = "Too many plans are being made at the moment; try again in a minute."
-_SUPERSEDED = "You asked for other plans since, so this one was not made; ask for it again."
+_SUPERSEDED = "You have asked for other plans since, so this one was dropped; ask for it again."
 _TOO_LONG = "This takes too long to plan; ask for fewer clusters or columns."
 
 
@@ -72,7 +72,7 @@ class Planner:
             return None
 
     async def dry_run(self, dataset: Dataset, question: FitQuestion, user: str = "") -> str:
-        """Return the report of a fit to made-up rows."""
+        """Return the report of a fit to synthetic rows."""
         found: str = await self._result("dry run", _dry, dataset, question, user)
         return found
 
@@ -81,10 +81,11 @@ class Planner:
         if self._pool is None:
             return
         processes = list((getattr(self._pool, "_processes", None) or {}).values())
-        self._pool.shutdown(wait=False, cancel_futures=True)
         for process in processes:
             process.terminate()
-            process.join(5)
+        # The thread that feeds the process ends with it, and gives its semaphores back.
+        self._pool.shutdown(wait=bool(processes), cancel_futures=True)
+        self._pool = None
 
     async def _result(
         self,
@@ -123,7 +124,7 @@ class Planner:
     def _submit(self, user: str, make: Callable[..., Any], *given: Any) -> Future[Any]:
         waiting = (not it.done() for kept in self._kept.values() for it in kept.values())
         mine = [it for it in self._of.get(user, []) if not it.done()]
-        # Whoever types on wants the newest plan; the oldest that was not begun gives way.
+        # A user who types on wants the newest plan; the oldest that was not begun gives way.
         if len(mine) >= _MOST_EACH and not any(it.cancel() for it in mine):
             raise TooManyError(_BUSY)
         if sum(waiting) >= _MOST_WAITING:
@@ -178,7 +179,7 @@ def _in_time(seconds: int, make: Callable[..., Any], *public: Any) -> Any:
 
 
 def _planned(facts: str, unit: str, asked: str, most_rows: int) -> dict[str, Any]:
-    from privclust.service.fits import plan_of
+    from privclust.service.questions import plan_of
 
     declared = declared_from(json.loads(facts))
     question = FitQuestion.parse(json.loads(asked), declared)
@@ -191,23 +192,23 @@ def _in_plain_words(plan: Any, most_rows: int) -> str:
     """Return what to expect, for readers who know neither inertia nor ratios."""
     measure, error = plan.measure, plan.error_ratio
     if measure.sentence != Measure.sentence:
+        usable = "useless" if error > measure.hopeless else "to be used with care"
+        verdict = "good" if error <= measure.good else usable
         words: str = measure.sentence.format(name=measure.name, error=error, n_rows=most_rows)
-        return words
+        return f"Expected result: {verdict}. {words}"
     name = {"inertia": "the spread within clusters"}.get(measure.name, f"the {measure.name}")
     if error <= _AS_GOOD:
         return f"Expected result: as good as without privacy, judged by {name}."
     if error < _TWICE:
-        return (
-            f"Expected result: {name} about {100 * (error - 1):.0f} % larger than without privacy."
-        )
-    return f"Expected result: {name} about {error:.3g} times that without privacy."
+        return f"Expect {name} to be about {100 * (error - 1):.0f} % larger than without privacy."
+    return f"Expect {name} to be about {error:.3g} times that without privacy."
 
 
 def _dry(facts: str, unit: str, asked: str, most_rows: int) -> str:
     import warnings
 
     from privclust.release.document import About
-    from privclust.service.fits import synthetic_fit
+    from privclust.service.questions import synthetic_fit
 
     declared, protects = declared_from(json.loads(facts)), unit_from(json.loads(unit))
     question = FitQuestion.parse(json.loads(asked), declared)
@@ -218,6 +219,8 @@ def _dry(facts: str, unit: str, asked: str, most_rows: int) -> str:
             release = synthetic_fit(question, declared, protects, n_rows).make_release()
         except ValueError as error:
             raise ServiceError(sentence_of(error)) from None
-    about = About(title="Dry run on made-up rows", dataset="generated from the schema, no real row")
+    about = About(
+        title="Dry run on synthetic rows", dataset="generated from the schema, no real row"
+    )
     page: str = release.with_about(about).to_html()
     return page

@@ -1,7 +1,10 @@
-"""What an analyst asks: a question as plain data, checked against what is public about the data.
+"""What an analyst asks: a question as plain data, and the fit that answers it.
 
 A question names an offer, a budget, columns, clusters, options and public points, and nothing else.
 There is no seed in it, no path and no code; bounds and unit come from the registered data set.
+
+*Why this is private.* Whatever a fit refuses before its charge, it refuses by public facts alone.
+So it is tried on synthetic data first, and a question that could not be answered is never charged.
 """
 
 from __future__ import annotations
@@ -10,24 +13,33 @@ import hashlib
 import json
 import re
 import shlex
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from privclust.budget import Budget
-from privclust.jobs.fit import sentence_of
+from privclust.jobs.fit import Fit, sentence_of
 from privclust.schema.schema import Schema
-from privclust.service.declared import Counts, Declared
+from privclust.service.declared import Counts, Declared, places
 from privclust.service.errors import ServiceError
-from privclust.service.offers import OFFERS, Offer
-from privclust.service.options import chosen_options
-from privclust.service.targets import Targets, targets_of
+from privclust.service.offers import (
+    OFFERS,
+    Offer,
+    Targets,
+    chosen_options,
+    offers_for,
+    targets_of,
+)
+from privclust.tasks import Variant
 from privclust.unit import Unit
 
 MOST_CLUSTERS = 200
-LARGEST_EPSILON = 100
+LEAST_EPSILON, LARGEST_EPSILON = Fraction("1e-4"), 100
 _MOST_SHOWN = 12
+_FEW = 20
+_NO_TARGETS = "Give the public points among which new centres are chosen, one per line."
 FIELDS = ("family", "epsilon", "delta", "clusters", "columns", "options", "targets")
 _NUMBER = re.compile(r"\d{1,20}/\d{1,40}|(\d{1,20}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,2})?")
 
@@ -50,7 +62,7 @@ class FitQuestion:
         unknown = set(given) - set(FIELDS)
         if unknown:
             raise ServiceError(
-                f"{min(unknown)[:40]!r} cannot be asked for; a question has {', '.join(FIELDS)}."
+                f"{min(unknown)[:40]!r} is not part of a question, which has {', '.join(FIELDS)}."
             )
         offer = OFFERS.get(str(given.get("family") or _usual(declared)))
         if offer is None or not offer.is_for(declared):
@@ -66,18 +78,21 @@ class FitQuestion:
         )
 
     @property
+    def _variant(self) -> Variant:
+        return self.offer.task.variant(dict(self.options).get("method"))
+
+    @property
     def kind(self) -> type:
         """The class of the estimator that answers it."""
-        return self.offer.kind(dict(self.options).get("method"))
+        return self._variant.kind
 
     def model(self, declared: Declared, unit: Unit, **shared: Any) -> Any:
         """Return the estimator that answers the question."""
         of_fit = self.fit_arguments
         given = {name: value for name, value in self.options if name not in of_fit}
-        method = given.get("method")
-        given = self.offer.arguments(method, given)
-        if self.offer.counted is not None:
-            given[self.offer.counted] = self.clusters
+        given = self._variant.arguments(given)
+        if self.offer.task.clusters:
+            given[self.offer.task.clusters] = self.clusters
         if isinstance(declared, Counts):
             given["shape"] = declared.shape
         else:
@@ -124,12 +139,12 @@ class FitQuestion:
 
     def to_python(self, url: str) -> str:
         """Return the question as a program that asks it at the address of its data set."""
-        variant = self.offer.task.variant(dict(self.options).get("method"))
+        variant, task = self._variant, self.offer.task
         module, _, kind = variant.estimator.partition(":")
         home, plain = module if variant.paper else "privclust", self.to_dict()
         given: dict[str, Any] = {"epsilon": float(self.budget.epsilon)}
-        if self.offer.counted is not None:
-            given = {self.offer.counted: self.clusters, **given}
+        if task.clusters:
+            given = {task.clusters: self.clusters, **given}
         given |= {"delta": float(self.budget.delta)} if self.budget.delta else {}
         beside = self.fit_arguments
         given |= variant.arguments(dict(self.options))
@@ -160,13 +175,13 @@ class FitQuestion:
         return shlex.join(parts)
 
     def names(self, option: str, column: str) -> bool:
-        """Tell whether an option that is a list of columns names this one."""
+        """Return whether an option that is a list of columns names this one."""
         return column in (dict(self.options).get(option) or ())
 
     def option(self, name: str) -> str:
         """Return an option as the form shows it."""
         known = {option.name: option for option in self.offer.options}[name]
-        return known.shown(dict(self.options).get(name, known.default))
+        return known.show(dict(self.options).get(name, known.default))
 
 
 def describe_question(asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -192,13 +207,13 @@ def _usual(declared: Declared) -> str:
 def _columns(offer: Offer, declared: Declared, given: Any) -> tuple[str, ...]:
     given = given or offer.columns(declared)
     if isinstance(given, str) or not isinstance(given, Sequence):
-        raise ServiceError("The columns are a list of names; give one name per item.")
+        raise ServiceError("Columns must be a list of names; give one name per item.")
     allowed = offer.columns(declared)
     if any(name not in allowed for name in given):
-        raise ServiceError("A column is not among those that this family takes; leave it out.")
+        raise ServiceError("This family does not take one of these columns; leave it out.")
     chosen = tuple(name for name in allowed if name in given)
-    if len(chosen) < offer.fewest:
-        raise ServiceError(f"This family needs at least {offer.fewest} columns; choose more.")
+    if len(chosen) < offer.task.fewest:
+        raise ServiceError(f"This family needs at least {offer.task.fewest} columns; choose more.")
     return chosen
 
 
@@ -210,7 +225,7 @@ def _clusters(offer: Offer, given: Any) -> int | str | None:
         return text
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
     if not 1 <= number <= MOST_CLUSTERS:
-        raise ServiceError(f"The number of clusters is from 1 to {MOST_CLUSTERS}; change it.")
+        raise ServiceError(f"The number of clusters must be from 1 to {MOST_CLUSTERS}; change it.")
     return number
 
 
@@ -222,11 +237,15 @@ def _targets(offer: Offer, given: Any, n_columns: int) -> Targets | None:
 
 def budget_of(epsilon: Any, delta: Any) -> Budget:
     """Return the budget that two texts mean, or refuse them in one sentence."""
-    numbers = [_number("epsilon", epsilon), _number("delta", delta)]
-    if numbers[0] > LARGEST_EPSILON:
-        raise ServiceError(f"epsilon is at most {LARGEST_EPSILON} here; lower it.")
+    spent, risk = _number("epsilon", epsilon), _number("delta", delta)
+    if spent > LARGEST_EPSILON:
+        raise ServiceError(f"epsilon must be at most {LARGEST_EPSILON} here; lower it.")
+    if spent < LEAST_EPSILON:
+        raise ServiceError(f"epsilon must be at least {float(LEAST_EPSILON)} here; raise it.")
+    if risk >= 1:
+        raise ServiceError("delta must be below 1, and is 0 or tiny as a rule; lower it.")
     try:
-        return Budget.of(Budget(*numbers))
+        return Budget.of(Budget(spent, risk))
     except ValueError as error:
         raise ServiceError(sentence_of(error)) from None
 
@@ -243,3 +262,107 @@ def _text(number: Fraction) -> str:
     """Return a number as its reader would write it, exactly."""
     short = f"{float(number):.15g}"
     return short if Fraction(short) == number else str(number)
+
+
+# From a question to a fit: to the rows, to synthetic data, or as far as its charge and no further.
+def fit_for(question: FitQuestion, declared: Declared, unit: Unit, data: Any, **shared: Any) -> Fit:
+    """Return the fit that answers a question, ready to run.
+
+    ``**shared``: further parameters of the estimator, such as its ledger.
+    """
+    model = question.model(declared, unit, **shared)
+    if not question.offer.takes_targets:
+        return Fit(model, data)
+    return Fit(model, _places(question, declared), {"source": data, **question.fit_arguments})
+
+
+def synthetic_fit(
+    question: FitQuestion, declared: Declared, unit: Unit, n_rows: int, **shared: Any
+) -> Fit:
+    """Return the fit of a question to data made up from what is declared."""
+    from privclust.clustering.plan import with_plain_numbers
+
+    if not isinstance(declared, Counts):
+        declared = with_plain_numbers(declared.only(question.columns))
+    clusters = question.clusters if isinstance(question.clusters, int) else 8
+    rows = question.offer.rows(declared, clusters, n_rows, unit)
+    return fit_for(question, declared, unit, rows, **shared)
+
+
+def mock_data(declared: Declared, unit: Unit, n_rows: int) -> tuple[str, bytes]:
+    """Return data made up from what is declared, as a name and a file, to try programs on."""
+    import io
+
+    rows = offers_for(declared)[0].rows(declared, 5, n_rows, unit)
+    file = io.BytesIO()
+    if isinstance(declared, Counts):
+        import scipy.sparse
+
+        scipy.sparse.save_npz(file, scipy.sparse.csr_array(rows))
+        return "mock.npz", file.getvalue()
+    import pyarrow.csv
+
+    for place, name in enumerate(rows.column_names):
+        written = _as_written(rows[name], declared.columns.get(name))
+        rows = rows.set_column(place, name, written)
+    pyarrow.csv.write_csv(rows, file)
+    return "mock.csv", file.getvalue()
+
+
+def _as_written(column: Any, fact: Any) -> Any:
+    """Return a column as a file has it: dates and times are kept as days since 1970."""
+    import numpy as np
+
+    if getattr(fact, "form", "") not in ("date", "time"):
+        return column
+    seconds = (86400 * column.to_numpy()).astype("int64").astype("datetime64[s]")
+    return [np.datetime_as_string(seconds, unit="D" if fact.form == "date" else "s").tolist()]
+
+
+def plan_of(question: FitQuestion, declared: Declared, unit: Unit, most_rows: int) -> Any:
+    """Return the plan of a question; what cannot be planned is refused in one sentence."""
+    targets = _places(question, declared) if question.offer.takes_targets else None
+    try:
+        # The fit will be charged, and a plan may differ for one that is not.
+        model = question.model(declared, unit, ledger=DryRunLedger(), dataset="made up")
+        return question.offer.plan(model, declared, most_rows, targets)
+    except ValueError as error:
+        raise ServiceError(sentence_of(error)) from None
+
+
+def check_question(question: FitQuestion, declared: Declared, unit: Unit) -> None:
+    """Raise, before anything is charged, if no fit could answer the question."""
+    if question.offer.takes_targets and question.targets is None:
+        raise ServiceError(_NO_TARGETS)
+    tried = synthetic_fit(question, declared, unit, _FEW, ledger=DryRunLedger(), dataset="made up")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            tried.model.fit(tried.data, **tried.beside)
+        except DryRunDoneError:
+            return
+        except ValueError as error:
+            raise ServiceError(sentence_of(error)) from None
+
+
+class DryRunDoneError(Exception):
+    """The fit came as far as its charge."""
+
+
+class DryRunLedger:
+    """A ledger that ends a fit when it would be charged."""
+
+    def reserve(self, *_: Any, **__: Any) -> str:
+        """End the fit."""
+        raise DryRunDoneError
+
+
+def _places(question: FitQuestion, declared: Declared) -> Any:
+    """Return the public points as a table with the names of the columns."""
+    import numpy as np
+    import pyarrow as pa
+
+    assert not isinstance(declared, Counts)  # noqa: S101  # a matrix takes no points
+    chosen = declared.only(question.columns)
+    points = places(chosen) if question.targets is None else np.array(question.targets)
+    return pa.table({name: points[:, place] for place, name in enumerate(question.columns)})

@@ -17,11 +17,18 @@ from privclust.service.database import Database
 from privclust.service.declared import Counts, Declared, declared_from
 from privclust.service.errors import ConflictError, NotFoundError, ServiceError
 from privclust.service.questions import budget_of
-from privclust.service.registration import CheckedFiles, check_files, check_rules, resolve_path
+from privclust.service.registration import (
+    CheckedFiles,
+    Tell,
+    check_files,
+    check_rules,
+    resolve_path,
+)
 from privclust.service.releases import empty_releases
 from privclust.unit import Unit, unit_from
 
 _MOST_ROWS = 10**10
+_BUSY = "Jobs are waiting or running on this data set; delete it when they have finished."
 _COLUMNS = (
     "d.id, d.name, d.path, d.facts, d.unit, d.most_rows, d.digest, d.frozen, d.note, "
     "d.version, d.meanings"
@@ -71,22 +78,6 @@ class Datasets:
     def __init__(self, database: Database, folder: Path) -> None:
         self._database, self._folder = database, folder
 
-    def register(
-        self,
-        name: str,
-        path: str,
-        schema: Declared,
-        unit: Unit,
-        most_rows: int,
-        note: str = "",
-        by: str | None = None,
-        meanings: Mapping[str, str] | None = None,
-    ) -> tuple[Dataset, CheckedFiles]:
-        """Check the files, pin their digest, and add the data set to service and ledger."""
-        draft = self.draft(name, path, schema, unit, most_rows, note, meanings)
-        checked = check_files(self.resolve_path(draft), schema, unit, most_rows)
-        return self.add(draft, checked, by), checked
-
     def draft(
         self,
         name: str,
@@ -100,7 +91,9 @@ class Datasets:
         """Return a data set whose files have yet to be checked, or refuse what can be known now."""
         name, note = name_of("data set", name), text_of("note", note)
         if not 1 <= most_rows <= _MOST_ROWS:
-            raise ServiceError("The bound on the rows is a whole number of at least 1; change it.")
+            raise ServiceError(
+                "The bound on the rows must be a whole number of at least 1; change it."
+            )
         self._check_new(name)
         resolve_path(self._folder, path)
         check_rules(schema, unit)
@@ -151,18 +144,16 @@ class Datasets:
 
     def _check_new(self, name: str) -> None:
         if self._database.rows("SELECT 1 FROM service_datasets WHERE name = ?", name):
-            raise ConflictError("There is a data set of that name already; choose another.")
+            raise ConflictError("There is already a data set of that name; choose another.")
 
     def resolve_path(self, dataset: Dataset) -> Path:
         """Return where the files are."""
         return resolve_path(self._folder, dataset.path)
 
-    def check_again(self, dataset: Dataset) -> CheckedFiles:
-        """Check the files once more; the data set is open again."""
+    def check(self, dataset: Dataset, tell: Tell = lambda words: None) -> CheckedFiles:
+        """Read the files of a data set once, try every offer on them, and say how far that is."""
         place = self.resolve_path(dataset)
-        checked = check_files(place, dataset.schema, dataset.unit, dataset.most_rows)
-        self.reopen(dataset, checked)
-        return checked
+        return check_files(place, dataset.schema, dataset.unit, dataset.most_rows, tell)
 
     def reopen(self, dataset: Dataset, checked: CheckedFiles) -> int:
         """Pin the digest of files that were checked, and open the data set.
@@ -196,7 +187,7 @@ class Datasets:
                 "SELECT 1 FROM service_jobs WHERE dataset_id = ? AND state IN ('queued', 'running')"
             )
             if together.run(sql, (dataset.id,)):
-                raise ConflictError("Jobs wait or run on this data set; delete it when they ended.")
+                raise ConflictError(_BUSY)
             sql = "UPDATE service_datasets SET deleted = ?, frozen = 'deleted' WHERE id = ?"
             together.run(sql, (clock.now(), dataset.id))
             together.run("DELETE FROM service_access WHERE dataset_id = ?", (dataset.id,))

@@ -20,12 +20,13 @@ from privclust.schema.facts import Box, Categories
 from privclust.schema.schema import Schema
 from privclust.service.declared import Counts, Declared
 from privclust.service.errors import ServiceError
-from privclust.service.fits import fit_for
 from privclust.service.offers import offers_for
-from privclust.service.questions import FitQuestion
+from privclust.service.questions import FitQuestion, fit_for
 from privclust.unit import Unit
 from privclust.unit.matrix import MatrixUnit
 from privclust.unit.rows import Person, RowUnit
+
+Tell = Callable[[str], None]
 
 # Squares of squares of larger numbers are no longer numbers.
 _FARTHEST = 1e50
@@ -42,7 +43,7 @@ class CheckedFiles:
 
 @dataclass(frozen=True)
 class MatrixReport:
-    """What a steward reads of a matrix that was checked; nothing but what was declared."""
+    """What a steward reads of a matrix that was checked: only what was declared."""
 
     declared: Counts
 
@@ -87,7 +88,9 @@ def _check_columns(schema: Schema, unit: RowUnit) -> None:
                 "another unit of measurement."
             )
     if unit.id_column is not None and unit.id_column in schema:
-        raise ServiceError(f"Column {unit.id_column!r} names people; leave it out of the schema.")
+        raise ServiceError(
+            f"Column {unit.id_column!r} identifies people; leave it out of the schema."
+        )
 
 
 def check_files(
@@ -95,7 +98,7 @@ def check_files(
     schema: Declared,
     unit: Unit,
     most_rows: int,
-    tell: Callable[[str], None] = lambda words: None,
+    tell: Tell = lambda words: None,
 ) -> CheckedFiles:
     """Read the rows once, try every offer on them, and return counts and digest for the steward.
 
@@ -138,12 +141,12 @@ def _report(place: Path, schema: Declared, unit: Unit, most_rows: int) -> Any:
     return report
 
 
-def _try_offers(place: Path, schema: Declared, unit: Unit, tell: Callable[[str], None]) -> None:
+def _try_offers(place: Path, schema: Declared, unit: Unit, tell: Tell) -> None:
     """Fit every offer once; nothing of it is kept, shown or charged."""
     delta = "1e-6" if isinstance(unit, MatrixUnit) and unit.whole_rows else "0"
     offers = offers_for(schema)
     for number, offer in enumerate(offers, 1):
-        tell(f"Trying {offer.title}, {number} of {len(offers)}")
+        tell(f"Trying {offer.task.title}, {number} of {len(offers)}")
         asked = {"family": offer.name, "epsilon": "1", "delta": delta}
         fit = fit_for(FitQuestion.parse(asked, schema), schema, unit, str(place))
         with warnings.catch_warnings():
@@ -152,11 +155,11 @@ def _try_offers(place: Path, schema: Declared, unit: Unit, tell: Callable[[str],
                 release = fit.make_release()
             except user_errors() as error:
                 raise ServiceError(
-                    f"{offer.title} would fail on these rows: {sentence_of(error)}"
+                    f"{offer.task.title} would fail on these rows: {sentence_of(error)}"
                 ) from None
         labels = release.arrays.get("row_labels")
         if isinstance(schema, Counts) and labels is not None and len(labels) != schema.rows:
-            raise ServiceError("The matrix has another number of rows than declared; correct it.")
+            raise ServiceError("The matrix does not have the declared number of rows; correct it.")
 
 
 _SUFFIXES = (".csv", ".parquet", ".arrow", ".feather", ".npz", ".mtx")
@@ -189,7 +192,7 @@ def resolve_path(folder: Path, path: str) -> Path:
     if not place.exists():
         raise ServiceError("There is no such file below the data folder; check the path.")
     if place.is_file() and place.suffix.lower() not in _SUFFIXES:
-        raise ServiceError(f"A data set is one of {', '.join(_SUFFIXES)}; convert the file.")
+        raise ServiceError(f"A data set is a file of type {', '.join(_SUFFIXES)}; convert it.")
     return place
 
 
@@ -210,9 +213,7 @@ def digests_of(place: Path) -> tuple[str, tuple[str, ...]]:
     whole, single = hashlib.sha256(), set[str]()
     for file in sorted(place.rglob("*")):
         if file.is_symlink():
-            raise ServiceError(
-                "Symbolic links are not allowed in the data folder; copy the files into it."
-            )
+            raise ServiceError(_NO_LINKS)
         if file.is_file():
             digest = _digest(file)
             whole.update(f"{file.relative_to(place).as_posix()}\0{digest}\0".encode())

@@ -26,7 +26,7 @@ _COLUMNS = (
 class StoredRelease:
     """A release as lists show it; ``version`` is of its data, ``newest`` of the data today.
 
-    ``job_id`` and ``asked`` are of whoever asked first.
+    ``job_id`` and ``asked`` are of the user who asked first.
     """
 
     id: str
@@ -101,21 +101,22 @@ class Releases:
         return _stored(rows[0])
 
     def is_there(self, release_id: str | None) -> bool:
-        """Tell whether a release was not deleted."""
+        """Return whether a release was not deleted."""
         sql = "SELECT 1 FROM service_releases WHERE id = ? AND deleted = 0"
         return bool(self._database.rows(sql, release_id))
 
     def file(self, release_id: str, user: User) -> bytes:
         """Return the file of a release that a user may see."""
-        self.one(release_id, user)
-        sql = "SELECT file FROM service_releases WHERE id = ?"
-        return bytes(self._database.rows(sql, release_id)[0][0])
+        return bytes(self._part("file", release_id, user))
 
     def report(self, release_id: str, user: User) -> str:
         """Return the page of a release that a user may see."""
+        return str(self._part("report", release_id, user))
+
+    def _part(self, column: str, release_id: str, user: User) -> Any:
         self.one(release_id, user)
-        sql = "SELECT report FROM service_releases WHERE id = ?"
-        return str(self._database.rows(sql, release_id)[0][0])
+        sql = f"SELECT {column} FROM service_releases WHERE id = ?"  # noqa: S608
+        return self._database.rows(sql, release_id)[0][0]
 
 
 def empty_releases(together: LedgerTransaction, which: str, *values: Any) -> int:

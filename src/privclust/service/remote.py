@@ -27,6 +27,13 @@ class RemoteError(PrivclustError):
     """The service refused, or did not answer; its sentence says why."""
 
 
+def is_safe(address: str) -> bool:
+    """Return whether what is sent to an address is encrypted, or stays on this machine."""
+    parts = urlsplit(address)
+    local = parts.hostname in ("127.0.0.1", "localhost", "::1")
+    return parts.scheme == "https" or (parts.scheme == "http" and local)
+
+
 class NoRedirect(HTTPRedirectHandler):
     """A token is sent to the address that was given, and to no other."""
 
@@ -42,10 +49,9 @@ class RemoteService:
     """
 
     def __init__(self, url: str, token: str) -> None:
-        parts = urlsplit(url)
-        local = parts.hostname in ("127.0.0.1", "localhost", "::1")
-        if parts.scheme != "https" and not (parts.scheme == "http" and local):
+        if not is_safe(url):
             raise RemoteError("A token is sent over https only; give an address with https://.")
+        parts = urlsplit(url)
         self._origin = f"{parts.scheme}://{parts.netloc}"
         self._token = token
         self._open = build_opener(NoRedirect()).open
@@ -190,7 +196,7 @@ def question_of(
     if variant.paper:
         changed["method"] = given.get("method", variant.methods[0])
     for name in changed:
-        if name not in {*_BUDGET, *names, offer.counted}:
+        if name not in {*_BUDGET, *names, offer.task.clusters}:
             raise RemoteError(
                 f"{name} cannot be asked for: bounds, unit and noise are the service's; "
                 "leave it out."
@@ -201,7 +207,7 @@ def question_of(
         "family": offer.name,
         "epsilon": str(budget.epsilon),
         "delta": str(budget.delta),
-        **({} if offer.counted is None else {"clusters": _plain(given[offer.counted])}),
+        **({"clusters": _plain(given[offer.task.clusters])} if offer.task.clusters else {}),
         **({} if columns is None else {"columns": list(columns)}),
         **({"options": options} if options else {}),
         **({} if target is None else {"targets": _points(target)}),

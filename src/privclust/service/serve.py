@@ -20,7 +20,7 @@ def serve(settings: Settings, tell: Callable[[str], None], *, demo: bool = False
     """Serve until interrupted.
 
     ``tell``: takes the few lines that the operator reads, among them one-time passwords. ``demo``:
-    whether to fill an empty service with made-up data and users.
+    whether to fill an empty service with synthetic data and users.
     """
     import uvicorn
 
@@ -39,7 +39,7 @@ def serve(settings: Settings, tell: Callable[[str], None], *, demo: bool = False
         steward = first_steward(services) if settings.passwords else None
         new = [] if steward is None else [steward]
     for name, password in new:
-        tell(f"One-time password of {name}, shown this once: {password}")
+        tell(f"One-time password of {name}, shown only once: {password}")
     tell(f"Serving at {settings.url} (data in {settings.folder})")
     uvicorn.run(
         make_app(services),
@@ -61,7 +61,7 @@ def reset(settings: Settings, name: str, tell: Callable[[str], None]) -> None:
     services.accounts.set_active(user, active=True)
     password = services.accounts.reset(user)
     services.acts.add(getpass.getuser(), "the command line", "reset password", user.name)
-    tell(f"One-time password of {user.name}, shown this once: {password}")
+    tell(f"One-time password of {user.name}, shown only once: {password}")
 
 
 def _keep_private(settings: Settings) -> None:
@@ -83,8 +83,8 @@ def _held(services: Services) -> HeldName:
             return held
         time.sleep(0.1)
     raise ServiceError(
-        f"A server named {services.settings.instance!r} runs on this database already; stop it, or "
-        "give this one another name with the setting instance."
+        f"A server named {services.settings.instance!r} is already running on this database; stop "
+        "it, or give this one another name with the setting instance."
     )
 
 
@@ -97,6 +97,6 @@ def _check_port(settings: Settings) -> None:
             probe.bind((settings.host, settings.port))
         except OSError as error:
             raise ServiceError(
-                f"The service cannot listen at {settings.host}, port {settings.port} "
+                f"The service cannot listen on {settings.host}, port {settings.port} "
                 f"({error.strerror}); choose another with --port."
             ) from None

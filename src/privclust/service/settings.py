@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from privclust.ledger.address import is_server, without_password
 from privclust.service.errors import ServiceError
+from privclust.service.remote import is_safe
 
 _PREFIX = "PRIVCLUST_SERVICE_"
 
@@ -35,7 +36,7 @@ class Settings:
     # The path of an SQLite file, or ``postgresql://user@host/database``.
     database: str = "privclust-service.db"
     # The file that the ledger's head is kept in, so that an old copy of the database is noticed;
-    # beside an SQLite file, or in the working directory, if not given.
+    # next to an SQLite file, or in the working directory, if not given.
     head_file: str = ""
     data: str = "data"  # the folder below which data sets lie
     # The shortest time between the moments at which an analyst may see that a job ended.
@@ -99,7 +100,7 @@ class Settings:
                 raise ServiceError(f"{part.name} must be at least {least}; change the setting.")
 
     def _check_provider(self) -> None:
-        if not _is_safe(self.oidc_issuer):
+        if not is_safe(self.oidc_issuer):
             raise ServiceError("oidc_issuer must be an address with https://; change the setting.")
         if not self.oidc_client_id or not self.oidc_claim:
             raise ServiceError("oidc_issuer needs oidc_client_id and oidc_claim; set them too.")
@@ -107,7 +108,7 @@ class Settings:
             raise ServiceError("oidc_role_claim needs groups, such as oidc_analysts; set them too.")
 
     def _check_webhook(self) -> None:
-        if not _is_safe(self.webhook_url):
+        if not is_safe(self.webhook_url):
             raise ServiceError("webhook_url must be an address with https://; change the setting.")
         if len(self.webhook_secret) < 16:
             raise ServiceError("webhook_url needs a webhook_secret of 16 characters; set it too.")
@@ -180,13 +181,6 @@ def _read(name: str, kind: type, value: Any) -> Any:
         raise ServiceError(f"{name} must be a whole number; change the setting.") from None
 
 
-def _is_safe(address: str) -> bool:
-    """Tell whether what is sent to an address is encrypted, or stays on this machine."""
-    parts = urlsplit(address)
-    local = parts.hostname in ("127.0.0.1", "localhost", "::1")
-    return parts.scheme == "https" or (parts.scheme == "http" and local)
-
-
 def _from_file(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
@@ -200,17 +194,8 @@ def _from_file(path: Path | None) -> dict[str, Any]:
 
 # What may stand in a line besides its time and message. Nothing else is written, whatever is given.
 _ALLOWED = (
-    "job",
-    "stored",
-    "method",
-    "route",
-    "status",
-    "milliseconds",
-    "user",
-    "error",
-    "address",
-    "act",
-    "what",
+    *("job", "stored", "method", "route", "status", "milliseconds"),
+    *("user", "error", "address", "act", "what"),
 )
 
 _LEVELS = {

@@ -15,7 +15,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection
 from typing import Any
@@ -26,11 +26,9 @@ from privclust.jobs.fit import sentence_of
 from privclust.service import clock
 from privclust.service.clock import at_most, tick_after
 from privclust.service.database import Database
-from privclust.service.fits import fit_for
-from privclust.service.jobs import FinishedJob
+from privclust.service.jobs import FinishedJob, Queue, TakenJob
 from privclust.service.operations import Acts, Webhook, delete_expired
-from privclust.service.questions import FitQuestion
-from privclust.service.queue import Queue, TakenJob
+from privclust.service.questions import FitQuestion, fit_for
 from privclust.service.registered import Dataset, Datasets
 from privclust.service.registration import digest_of_files
 from privclust.service.releases import card_of, file_of
@@ -38,20 +36,6 @@ from privclust.service.settings import Settings
 from privclust.unit import Unit
 
 _APART = 0.5  # seconds
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Rows read in the current pass over the data, and in all if that is known."""
-
-    rows: int
-    of: int | None
-
-    @property
-    def words(self) -> str:
-        """The progress as a steward reads it."""
-        whole = "" if self.of is None else f" of {self.of:,}"
-        return f"{self.rows:,}{whole} rows read in the current pass"
 
 
 class ProgressSender:
@@ -72,8 +56,9 @@ class ProgressSender:
         if self._pipe is None or time.monotonic() < self._last + _APART:
             return
         self._last = time.monotonic()
+        whole = "" if of is None else f" of {of:,}"
         try:
-            self._pipe.send((self._job, rows, of))
+            self._pipe.send((self._job, f"{rows:,}{whole} rows read in the current pass"))
         except OSError:  # the server is gone, and this process soon too
             self._pipe = None
 
@@ -82,19 +67,18 @@ class ProgressReceiver:
     """The server's end of the pipe: remembers the newest line."""
 
     def __init__(self, pipe: Connection) -> None:
-        self._pipe, self._newest = pipe, ("", Progress(0, None))
+        self._pipe, self._newest = pipe, ("", "")
         threading.Thread(target=self._listen, daemon=True).start()
 
-    def of(self, job_id: str) -> Progress | None:
-        """Return how far a job is, if it is the one that was last heard of."""
-        job, progress = self._newest
-        return progress if job == job_id else None
+    def of(self, job_id: str) -> str:
+        """Return how far a job is, in words; empty if another one was last heard of."""
+        job, words = self._newest
+        return words if job == job_id else ""
 
     def _listen(self) -> None:
         try:
             while True:
-                job, rows, of = self._pipe.recv()
-                self._newest = (job, Progress(rows, of))
+                self._newest = self._pipe.recv()
         except (EOFError, OSError):
             self._pipe.close()
 
@@ -256,9 +240,9 @@ class Worker:
         """
         return self._thread.is_alive()
 
-    def progress(self, job_id: str) -> Progress | None:
-        """Return how far a job of this server is; for stewards alone."""
-        return None if self._hearing is None else self._hearing.of(job_id)
+    def progress(self, job_id: str) -> str:
+        """Return how far a job of this server is, in words for stewards alone."""
+        return "" if self._hearing is None else self._hearing.of(job_id)
 
     def stop(self) -> None:
         """End the process; a job that runs is interrupted."""

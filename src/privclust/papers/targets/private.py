@@ -286,14 +286,12 @@ class PrivateNearestMedoids(SourceTargetEstimator):
         self.schema, self.bounds = schema, bounds
         self.unit = unit
         self.n_projected = n_projected
-        self.coreset = coreset
-        self.coreset_radius = coreset_radius
+        self.coreset, self.coreset_radius = coreset, coreset_radius
         self.n_nearest = n_nearest
         self.spread_share = spread_share
         self.counts_share = counts_share
         self.false_cells = false_cells
-        self.pull = pull
-        self.noise = noise
+        self.pull, self.noise = pull, noise
         self.random_state = random_state
         self.ledger, self.dataset = ledger, dataset
 

@@ -42,7 +42,7 @@
       if (plan.ready) {
         show([cost, plan.sentence, plan.advice], !plan.covered);
       } else {
-        show([cost, "The error to expect is being worked out on made-up rows …"], !plan.covered);
+        show([cost, "The error to expect is being worked out on synthetic rows …"], !plan.covered);
         timer = setTimeout(ask, pause);
         pause = Math.min(2 * pause, 8000);
       }

@@ -1,6 +1,14 @@
-// Times as they are here, pages that look again by themselves, and text that can be copied.
+// Times as they are here, a menu on small screens, pages that look again, and text to be copied.
 "use strict";
 (() => {
+  const menu = document.querySelector("[data-menu]");
+  if (menu) {
+    menu.hidden = false; // without a script all links are there
+    menu.addEventListener("click", () => {
+      menu.setAttribute("aria-expanded", String(menu.getAttribute("aria-expanded") === "false"));
+    });
+  }
+
   for (const time of document.querySelectorAll("time[data-local]")) {
     const moment = new Date(time.dateTime);
     time.title = time.textContent;

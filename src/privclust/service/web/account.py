@@ -13,15 +13,15 @@ from starlette.responses import RedirectResponse, Response
 
 from privclust.service import clock
 from privclust.service.accounts import SCOPES, SHORTEST_PASSWORD
-from privclust.service.errors import ForbiddenError, NotFoundError, TooManyError
+from privclust.service.errors import ForbiddenError, NotFoundError, ServiceError, TooManyError
 from privclust.service.oidc import Attempt, Provider
 from privclust.service.services import Services
 from privclust.service.web.pages import (
     AnonymousForm,
-    CurrentSession,
-    NoterDep,
+    Sender,
     ServicesDep,
-    VerifiedForm,
+    Visit,
+    Visitor,
     address_of,
     cookie_name,
     page,
@@ -38,7 +38,7 @@ _OTHER = "The form is out of date; open the page again and send it once more."
 class Attempts:
     """How often an address may try to sign in: by one name, and in all.
 
-    A name alone is not counted: whoever knows it could then lock its owner out.
+    A name alone is not counted: anyone who knows it could then lock its owner out.
     """
 
     def __init__(self, per_minute: int) -> None:
@@ -93,9 +93,7 @@ def _check_passwords(services: Services) -> None:
 
 
 @router.post("/sign-in")
-def sign_in(
-    request: Request, services: ServicesDep, form: AnonymousForm, note: NoterDep
-) -> Response:
+def sign_in(request: Request, services: ServicesDep, form: AnonymousForm) -> Response:
     """Begin a session with a new cookie, whatever cookie came along."""
     _check_passwords(services)
     visitor = request.cookies.get(cookie_name(services, "visitor"), "")
@@ -106,7 +104,7 @@ def sign_in(
     attempts.count(name, address_of(request))
     password: Any = form.data.get("password", "")
     cookie = services.accounts.sign_in(name, password if isinstance(password, str) else "")
-    note(name, "sign-in failed" if cookie is None else "signed in")
+    _note_sign_in(request, name, cookie)
     if cookie is None:
         return _sign_in_page(request, visitor, _WRONG, 403)
     return _signed_in(request, services, cookie)
@@ -123,15 +121,15 @@ def sign_in_at_provider(request: Request, services: ServicesDep) -> Response:
 
 @router.get("/sign-in/provider/back")
 def sign_in_from_provider(
-    request: Request, services: ServicesDep, note: NoterDep, code: str = "", state: str = ""
+    request: Request, services: ServicesDep, code: str = "", state: str = ""
 ) -> Response:
-    """Begin a session of whoever the provider vouches for, if there is an account."""
+    """Begin a session of the user the provider vouches for, if there is an account."""
     attempts: Attempts = request.app.state.attempts
     attempts.count_address(address_of(request))
     attempt = Attempt.from_cookie(request.cookies.get(cookie_name(services, "provider"), ""))
     name, role = _provider(request).vouched_for(attempt, code, state)
     cookie = services.accounts.sign_in_external(name, role)
-    note(name, "sign-in failed" if cookie is None else "signed in")
+    _note_sign_in(request, name, cookie)
     if cookie is None:
         raise ForbiddenError("There is no account for you here; ask the steward for one.")
     response = _signed_in(request, services, cookie)
@@ -139,6 +137,12 @@ def sign_in_from_provider(
         cookie_name(services, "provider"), path="/", secure=services.settings.secure
     )
     return response
+
+
+def _note_sign_in(request: Request, name: str, cookie: str | None) -> None:
+    services: Services = request.app.state.services
+    act = "sign-in failed" if cookie is None else "signed in"
+    services.acts.add(name, address_of(request), act)
 
 
 def _provider(request: Request) -> Provider:
@@ -159,80 +163,64 @@ def _signed_in(request: Request, services: Services, cookie: str) -> Response:
 
 
 @router.post("/sign-out")
-def sign_out(
-    request: Request,
-    session: CurrentSession,
-    services: ServicesDep,
-    form: VerifiedForm,
-    note: NoterDep,
-) -> Response:
+def sign_out(visit: Sender) -> Response:
     """End the session."""
-    note(session.user, "signed out")
-    services.accounts.sign_out(request.cookies.get(cookie_name(services, "session"), ""))
+    visit.note("signed out")
+    name = cookie_name(visit.services, "session")
+    visit.services.accounts.sign_out(visit.request.cookies.get(name, ""))
     response = redirect("/sign-in")
-    response.delete_cookie(
-        cookie_name(services, "session"), path="/", secure=services.settings.secure
-    )
+    response.delete_cookie(name, path="/", secure=visit.services.settings.secure)
     return response
 
 
 @router.get("/password")
-def password_page(session: CurrentSession, services: ServicesDep) -> Response:
+def password_page(visit: Visitor) -> Response:
     """Show the form for a new password."""
-    _check_passwords(services)
-    return page("password", session, shortest=SHORTEST_PASSWORD)
+    _check_passwords(visit.services)
+    return visit.page("password", shortest=SHORTEST_PASSWORD)
 
 
 @router.post("/password")
-def change_password(
-    request: Request,
-    session: CurrentSession,
-    services: ServicesDep,
-    form: VerifiedForm,
-    note: NoterDep,
-) -> Response:
+def change_password(visit: Sender) -> Response:
     """Set a new password; all other sessions end."""
-    _check_passwords(services)
-    attempts: Attempts = request.app.state.attempts
-    attempts.count(session.user.name, address_of(request))
-    old, new = (str(form.data.get(name, "")) for name in ("old", "new"))
-    cookie = services.accounts.change_password(session.user, old, new)
-    note(session.user, "changed password")
-    return _signed_in(request, services, cookie)
+    _check_passwords(visit.services)
+    attempts: Attempts = visit.request.app.state.attempts
+    attempts.count(visit.user.name, visit.address)
+    old, new = (str(visit.form.data.get(name, "")) for name in ("old", "new"))
+    cookie = visit.services.accounts.change_password(visit.user, old, new)
+    visit.note("changed password")
+    return _signed_in(visit.request, visit.services, cookie)
 
 
 @router.get("/tokens")
-def tokens_page(session: CurrentSession, services: ServicesDep) -> Response:
+def tokens_page(visit: Visitor) -> Response:
     """Show the user's tokens."""
-    return _tokens(session, services, "")
+    return _tokens(visit)
 
 
 @router.post("/tokens")
-def add_token(
-    session: CurrentSession, services: ServicesDep, form: VerifiedForm, note: NoterDep
-) -> Response:
-    """Make a token and show it, once."""
+def add_token(visit: Sender) -> Response:
+    """Create a token and show it, once."""
+    form = visit.form
     name, scope, days = form.text("name"), form.text("scope"), form.number("days")
-    made = services.accounts.add_token(session.user, name, scope, days)
-    note(session.user, "made token", f"{name}, {scope}")
-    return _tokens(session, services, made)
+    try:
+        made = visit.services.accounts.add_token(visit.user, name, scope, days)
+    except (ServiceError, ValueError) as error:  # what was typed stays in the form
+        return _tokens(visit, getattr(error, "status", 400), message=str(error))
+    visit.note("made token", f"{name}, {scope}")
+    return _tokens(visit, new=made)
 
 
 @router.post("/tokens/{token_id}/revoke")
-def revoke_token(
-    token_id: str,
-    session: CurrentSession,
-    services: ServicesDep,
-    form: VerifiedForm,
-    note: NoterDep,
-) -> Response:
+def revoke_token(token_id: str, visit: Sender) -> Response:
     """End a token."""
-    services.accounts.revoke(session.user, token_id)
-    note(session.user, "revoked token", token_id)
+    visit.services.accounts.revoke(visit.user, token_id)
+    visit.note("revoked token", token_id)
     return redirect("/tokens")
 
 
-def _tokens(session: CurrentSession, services: Services, new: str) -> Response:
-    scopes = SCOPES if session.user.is_steward else SCOPES[:2]
-    tokens = services.accounts.tokens(session.user)
-    return page("tokens", session, tokens=tokens, new=new, scopes=scopes, now=clock.now())
+def _tokens(visit: Visit, status: int = 200, new: str = "", message: str = "") -> Response:
+    scopes = SCOPES if visit.user.is_steward else SCOPES[:2]
+    shown: dict[str, Any] = {"new": new, "message": message, "typed": visit.form}
+    tokens = visit.services.accounts.tokens(visit.user)
+    return visit.page("tokens", status, tokens=tokens, scopes=scopes, now=clock.now(), **shown)

@@ -11,6 +11,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
@@ -28,11 +29,18 @@ from privclust.service.errors import NOT_HERE
 from privclust.service.oidc import Provider
 from privclust.service.services import Services
 from privclust.service.web import account, api, audit, browse, manage
-from privclust.service.web.pages import Guard, SignInNeededError, own_path, page, redirect
+from privclust.service.web.pages import (
+    Guard,
+    NotSureError,
+    SignInNeededError,
+    own_path,
+    page,
+    redirect,
+)
 
 log = logging.getLogger("privclust.service")
 
-_MALFORMED = "The request cannot be read; compare it with the description of the interface."
+_MALFORMED = "The request cannot be read; see the description of the interface."
 _NO_DATABASE = "The service cannot reach its database at the moment; try again later."
 # Their sentences tell an operator where the database is; a reader need not know.
 _AWAY = (
@@ -106,8 +114,7 @@ def _add_small_routes(app: FastAPI) -> None:
         if not token or not secrets.compare_digest(given, f"Bearer {token}".encode()):
             raise HTTPException(404)
         working = services.worker is None or services.worker.is_watched
-        kind = "text/plain; version=0.0.4; charset=utf-8"
-        return Response(services.metrics.text(working), media_type=kind)
+        return Response(services.metrics.text(working), media_type=CONTENT_TYPE_LATEST)
 
     @app.get("/static/{name}", include_in_schema=False)
     def static(name: str) -> Response:
@@ -131,6 +138,10 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(SignInNeededError)
     async def sign_in(request: Request, error: SignInNeededError) -> Response:
         return redirect(error.way)
+
+    @app.exception_handler(NotSureError)
+    async def ask_first(request: Request, error: NotSureError) -> Response:
+        return error.answer
 
     @app.exception_handler(PrivclustError)
     async def refused(request: Request, error: PrivclustError) -> Response:

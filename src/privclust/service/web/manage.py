@@ -1,14 +1,14 @@
-"""Pages of stewards and auditors: registering, granting, freezing, users, jobs, statements."""
+"""Pages of stewards: registering, granting, freezing, users, jobs, releases, the service."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from starlette.datastructures import FormData
 from starlette.responses import Response
 
-from privclust.service.accounts import ROLES, Session, User
+from privclust.service.accounts import ROLES, User
 from privclust.service.balance import balance_of, granted_in_all
 from privclust.service.declared import declared_in
 from privclust.service.errors import NotFoundError, ServiceError
@@ -17,21 +17,11 @@ from privclust.service.questions import budget_of
 from privclust.service.registered import Dataset
 from privclust.service.registration import files_below
 from privclust.service.services import Services
-from privclust.service.web.browse import describe_columns, grants_of
-from privclust.service.web.pages import (
-    Form,
-    Noter,
-    NoterDep,
-    ServicesDep,
-    StewardSession,
-    VerifiedForm,
-    ask_first,
-    page,
-    redirect,
-)
+from privclust.service.web.browse import show_dataset
+from privclust.service.web.pages import Form, StewardSender, StewardVisitor, Visit, redirect
 from privclust.unit import Unit, unit_from
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, prefix="/steward")
 
 # The kinds of data that a steward chooses from, and the units that protect them, in words.
 KINDS: dict[str, dict[str, str]] = {
@@ -46,48 +36,56 @@ KINDS: dict[str, dict[str, str]] = {
         "matrix-row": "one whole row",
     },
 }
+_FIELDS = (
+    *("name", "path", "schema", "unit", "id_column", "max_rows", "n_rows", "unreadable", "cap"),
+    *("most_rows", "note", "meanings"),
+)
+_FREEZING = "Nothing can be asked of it until its files have been checked again."
+_DELETING = (
+    "Its releases are deleted with it, for everybody. Its files stay where they are, and so does "
+    "its account in the ledger; neither its name nor its rows can be registered again."
+)
+_REVOKING = (
+    "What is left of the budget stays in the ledger, and comes back on top if you grant something "
+    "again."
+)
+_DELETING_RELEASE = (
+    "It is gone for everybody. Its charge and its digest stay in the ledger, and the same question "
+    "costs budget again."
+)
 
 
 # Registering.
-@router.get("/steward/register")
-def register_page(
-    session: StewardSession, services: ServicesDep, kind: str = "", check: str = ""
-) -> Response:
+@router.get("/register")
+def register_page(visit: StewardVisitor, kind: str = "", check: str = "") -> Response:
     """Show the kinds of data, or the form for one of them; what was typed before stays in it."""
     typed = Form(FormData())
     if check:
-        typed = Form(FormData(list(services.checks.one(check).typed.items())))
-        kind = _kind(typed.text("unit", "add-remove-row"))
+        typed = Form(FormData(list(visit.services.checks.one(check).typed.items())))
+        kind = _kind(typed)
     if kind not in KINDS:
-        return page("register_kind", session)
-    return _register_page(session, services, kind, typed)
+        return visit.page("register_kind")
+    return _register_page(visit, kind, typed)
 
 
-def _kind(unit: str) -> str:
+def _kind(form: Form) -> str:
+    unit = form.text("unit", "add-remove-row")
     return next((kind for kind, units in KINDS.items() if unit in units), "rows")
 
 
-def _register_page(
-    session: Session,
-    services: Services,
-    kind: str,
-    typed: Form,
-    message: str = "",
-    status: int = 200,
-) -> Response:
-    files = files_below(services.settings.folder)
-    shown: dict[str, Any] = {"kind": kind, "units": KINDS[kind], "files": files}
-    return page("register", session, status, typed=typed, message=message, **shown)
+def _register_page(visit: Visit, kind: str, typed: Form, message: str = "") -> Response:
+    shown: dict[str, Any] = {"kind": kind, "units": KINDS[kind], "typed": typed}
+    files = files_below(visit.services.settings.folder)
+    return visit.page("register", message=message, files=files, **shown)
 
 
-@router.post("/steward/register")
-def register(
-    session: StewardSession, services: ServicesDep, form: VerifiedForm, note: NoterDep
-) -> Response:
+@router.post("/register")
+def register(visit: StewardSender) -> Response:
     """Begin to check the files; what was typed stays in the form if it is refused."""
+    form = visit.form
     try:
         typed = _typed(form)
-        draft = services.datasets.draft(
+        draft = visit.services.datasets.draft(
             typed["name"],
             typed["path"],
             declared_in(typed["schema"]),
@@ -96,18 +94,18 @@ def register(
             typed["note"],
             _meanings(typed["meanings"]),
         )
-        act: Literal["try", "register"] = "try" if form.text("act") == "try" else "register"
-        check = services.checks.begin(act, session.user, draft, _by(note, session.user), typed)
+        alone = form.text("act") == "try"
+        check = visit.check_files("try" if alone else "register", draft, typed)
     except ServiceError as error:
-        kind = _kind(form.text("unit", "add-remove-row"))
-        return _register_page(session, services, kind, form, str(error), error.status)
+        refused = _register_page(visit, _kind(form), form, str(error))
+        refused.status_code = error.status
+        return refused
     return redirect(f"/steward/checks/{check.id}")
 
 
 def _typed(form: Form) -> dict[str, str]:
     """Return what was typed; a schema that was uploaded stands for the text."""
-    names = ("name", "path", "schema", "unit", "id_column", "max_rows", "n_rows", "unreadable")
-    typed = {name: form.text(name) for name in (*names, "cap", "most_rows", "note", "meanings")}
+    typed = {name: form.text(name) for name in _FIELDS}
     upload = form.file("schema_file")
     if upload is not None and not typed["schema"]:
         try:
@@ -123,107 +121,56 @@ def _meanings(text: str) -> dict[str, str]:
     """Return what columns mean, from lines such as ``age: in years, at admission``."""
     lines = [line.partition(":") for line in text.splitlines() if line.strip()]
     if any(not colon for _, colon, _ in lines):
-        raise ServiceError("Say what columns mean in lines such as age: in years; correct them.")
+        raise ServiceError("Describe columns in lines such as “age: in years”; correct them.")
     return {name.strip(): words.strip() for name, _, words in lines}
 
 
-def _by(note: Noter, user: User) -> Any:
-    return lambda act, what: note(user, act, what)
-
-
-@router.get("/steward/checks/{check_id}")
-def check_page(check_id: str, session: StewardSession, services: ServicesDep) -> Response:
+@router.get("/checks/{check_id}")
+def check_page(check_id: str, visit: StewardVisitor) -> Response:
     """Show how far a check is, or what it found."""
-    return page("check", session, check=services.checks.one(check_id))
+    return visit.page("check", check=visit.services.checks.one(check_id))
 
 
-@router.post("/steward/datasets/{dataset_id}/check")
-def check(
-    dataset_id: str,
-    session: StewardSession,
-    services: ServicesDep,
-    form: VerifiedForm,
-    note: NoterDep,
-) -> Response:
+@router.post("/datasets/{dataset_id}/check")
+def check(dataset_id: str, visit: StewardSender) -> Response:
     """Begin to check the files again, after which the data set is open."""
-    dataset = services.datasets.one(dataset_id, session.user)
-    begun = services.checks.begin("check", session.user, dataset, _by(note, session.user))
+    begun = visit.check_files("check", visit.dataset(dataset_id))
     return redirect(f"/steward/checks/{begun.id}")
 
 
-@router.post("/steward/datasets/{dataset_id}/freeze")
-def freeze(
-    dataset_id: str,
-    request: Request,
-    session: StewardSession,
-    services: ServicesDep,
-    form: VerifiedForm,
-    note: NoterDep,
-) -> Response:
+@router.post("/datasets/{dataset_id}/freeze")
+def freeze(dataset_id: str, visit: StewardSender) -> Response:
     """Let nothing be asked."""
-    dataset = services.datasets.one(dataset_id, session.user)
-    words = "Nothing can be asked of it until its files have been checked again."
-    asked = ask_first(session, request, form, f"Freeze {dataset.name}?", words, "Freeze")
-    if asked is not None:
-        return asked
-    reason = form.text("reason") or f"frozen by {session.user.name}"
-    services.datasets.freeze(dataset, reason)
-    services.webhook.send([{"event": "data set frozen", "dataset": dataset.name}])
-    note(session.user, "froze", f"{dataset.name}: {reason}")
+    dataset = visit.dataset(dataset_id)
+    visit.be_sure(f"Freeze {dataset.name}?", _FREEZING, "Freeze")
+    visit.freeze(dataset, visit.form.text("reason"))
     return redirect(f"/datasets/{dataset_id}")
 
 
-@router.post("/steward/datasets/{dataset_id}/delete")
-def delete_dataset(
-    dataset_id: str,
-    request: Request,
-    session: StewardSession,
-    services: ServicesDep,
-    form: VerifiedForm,
-    note: NoterDep,
-) -> Response:
+@router.post("/datasets/{dataset_id}/delete")
+def delete_dataset(dataset_id: str, visit: StewardSender) -> Response:
     """Delete a data set and its releases."""
-    dataset = services.datasets.one(dataset_id, session.user)
-    words = (
-        "Its releases are deleted with it, for everybody. Its files stay where they are, and so "
-        "does its account in the ledger; neither its name nor its rows can be registered again."
-    )
-    asked = ask_first(session, request, form, f"Delete {dataset.name}?", words, "Delete")
-    if asked is not None:
-        return asked
-    services.datasets.delete(dataset)
-    note(session.user, "deleted data set", dataset.name)
+    dataset = visit.dataset(dataset_id)
+    visit.be_sure(f"Delete {dataset.name}?", _DELETING, "Delete")
+    visit.delete_dataset(dataset)
     return redirect("/")
 
 
 # Budgets.
-@router.post("/steward/datasets/{dataset_id}/grant")
-def grant(
-    dataset_id: str,
-    request: Request,
-    session: StewardSession,
-    services: ServicesDep,
-    form: VerifiedForm,
-    note: NoterDep,
-) -> Response:
+@router.post("/datasets/{dataset_id}/grant")
+def grant(dataset_id: str, visit: StewardSender) -> Response:
     """Grant budget to an analyst, after a look at what that comes to."""
-    dataset = services.datasets.one(dataset_id, session.user)
+    dataset, form, services = visit.dataset(dataset_id), visit.form, visit.services
     epsilon, delta = form.text("epsilon"), form.text("delta") or "0"
     try:
         user = services.accounts.by_name(form.text("user"))
         budget_of(epsilon, delta)
         title = f"Grant ε = {epsilon}{f', δ = {delta}' if delta != '0' else ''} to {user.name}?"
-        words = _consequences(services, dataset, user)
-        asked = ask_first(session, request, form, title, words, "Grant")
-        if asked is not None:
-            return asked
-        given = (dataset, user, epsilon, delta, form.text("note"), form.text("request") or None)
-        grant_by(services, note, session.user, *given)
+        visit.be_sure(title, _consequences(services, dataset, user), "Grant")
+        request = form.text("request") or None
+        visit.grant(dataset, user, epsilon, delta, form.text("note"), request)
     except ServiceError as error:  # what was typed stays in the form
-        shown: dict[str, Any] = grants_of(services, dataset)
-        shown |= {"typed": form, "message": str(error), "dataset": dataset, "balance": []}
-        columns = describe_columns(dataset)
-        return page("dataset", session, error.status, columns=columns, offers=[], asked=[], **shown)
+        return show_dataset(visit, dataset, str(error), error.status)
     return redirect(f"/datasets/{dataset_id}")
 
 
@@ -235,87 +182,46 @@ def _consequences(services: Services, dataset: Dataset, user: User) -> str:
     total = granted_in_all(ledger, dataset.name)
     many = f"All analysts together were granted {total} so far. " if total else ""
     return (
-        f"{own}{many}If analysts share what they learn, or somebody sees all releases, protection "
-        "is that of all grants added up. A grant cannot be taken back; access can be revoked."
+        f"{own}{many}If analysts share what they learn, or somebody sees all releases, the "
+        "protection is only that of all grants added up. A grant cannot be taken back; access can "
+        "be revoked."
     )
 
 
-def grant_by(
-    services: Services,
-    note: Noter,
-    steward: User,
-    dataset: Dataset,
-    user: User,
-    epsilon: str,
-    delta: str,
-    reason: str,
-    request: str | None = None,
-) -> None:
-    """Grant budget in the name of a steward, and write it down."""
-    words = f"by {steward.name}" + (f": {reason}" if reason else "")
-    services.datasets.grant(dataset, user, epsilon, delta, words, steward.name, request)
-    note(steward, "granted", f"{dataset.name} to {user.name}: ε = {epsilon}, δ = {delta}")
-
-
-@router.post("/steward/datasets/{dataset_id}/revoke")
-def revoke(
-    dataset_id: str,
-    request: Request,
-    session: StewardSession,
-    services: ServicesDep,
-    form: VerifiedForm,
-    note: NoterDep,
-) -> Response:
+@router.post("/datasets/{dataset_id}/revoke")
+def revoke(dataset_id: str, visit: StewardSender) -> Response:
     """Let an analyst ask no more."""
-    dataset = services.datasets.one(dataset_id, session.user)
-    user = services.accounts.by_name(form.text("user"))
-    title = f"Revoke {user.name}'s access to {dataset.name}?"
-    words = (
-        "What is left of the budget stays in the ledger, and comes back on top if you grant "
-        "something again."
-    )
-    asked = ask_first(session, request, form, title, words, "Revoke")
-    if asked is not None:
-        return asked
-    services.datasets.revoke(dataset, user)
-    note(session.user, "revoked access", f"{dataset.name} from {user.name}")
+    dataset = visit.dataset(dataset_id)
+    user = visit.services.accounts.by_name(visit.form.text("user"))
+    visit.be_sure(f"Revoke {user.name}'s access to {dataset.name}?", _REVOKING, "Revoke")
+    visit.revoke(dataset, user)
     return redirect(f"/datasets/{dataset_id}")
 
 
-@router.post("/steward/requests/{request_id}/decline")
-def decline(
-    request_id: str,
-    session: StewardSession,
-    services: ServicesDep,
-    form: VerifiedForm,
-    note: NoterDep,
-) -> Response:
+@router.post("/requests/{request_id}/decline")
+def decline(request_id: str, visit: StewardSender) -> Response:
     """Close a request for budget without a grant."""
-    declined = services.datasets.decline(request_id)
-    note(session.user, "declined budget", f"{declined.dataset} to {declined.user}")
+    declined = visit.services.datasets.decline(request_id)
+    visit.note("declined budget", f"{declined.dataset} to {declined.user}")
     return redirect(f"/datasets/{declined.dataset_id}")
 
 
 # Users, jobs, releases, the service.
-@router.get("/steward/users")
-def users_page(session: StewardSession, services: ServicesDep) -> Response:
+@router.get("/users")
+def users_page(visit: StewardVisitor) -> Response:
     """Show all users."""
-    return _users(session, services)
+    return _users(visit)
 
 
-@router.post("/steward/users")
-def add_user(
-    session: StewardSession, services: ServicesDep, form: VerifiedForm, note: NoterDep
-) -> Response:
+@router.post("/users")
+def add_user(visit: StewardSender) -> Response:
     """Make an account, and show its one-time password, once."""
-    name, role = form.text("name"), form.text("role")
+    name, role = visit.form.text("name"), visit.form.text("role")
     try:
-        password = services.accounts.add(name, role)
+        return _users(visit, new=name, password=visit.add_user(name, role))
     except (ServiceError, ValueError) as error:  # what was typed stays in the form
         status = getattr(error, "status", 400)
-        return _users(session, services, typed=form, message=str(error), status=status)
-    note(session.user, "added user", f"{name}, {role}")
-    return _users(session, services, name, password)
+        return _users(visit, status, typed=visit.form, message=str(error))
 
 
 _ACTS_ON_USERS = {
@@ -335,108 +241,63 @@ _ACTS_ON_USERS = {
 }
 
 
-@router.post("/steward/users/{user_id}/{act}")
-def change_user(
-    user_id: str,
-    act: str,
-    request: Request,
-    session: StewardSession,
-    services: ServicesDep,
-    form: VerifiedForm,
-    note: NoterDep,
-) -> Response:
+@router.post("/users/{user_id}/{act}")
+def change_user(user_id: str, act: str, visit: StewardSender) -> Response:
     """Give a new one-time password, or open, close or delete an account."""
-    user = services.accounts.by_id(user_id)
+    user = visit.services.accounts.by_id(user_id)
     if act not in _ACTS_ON_USERS:
         raise NotFoundError
     title, words, button = _ACTS_ON_USERS[act]
-    asked = ask_first(session, request, form, title.format(user.name), words, button)
-    if asked is not None:
-        return asked
+    visit.be_sure(title.format(user.name), words, button)
     if act == "reset":
-        password = services.accounts.reset(user)
-        note(session.user, "reset password", user.name)
-        return _users(session, services, user.name, password)
+        return _users(visit, new=user.name, password=visit.reset_user(user))
     if act == "delete":
-        services.accounts.delete(user, session.user)
-        note(session.user, "deleted account", user.name)
+        visit.delete_user(user)
     else:
-        services.accounts.set_active_by(session.user, user, active=act == "open")
-        note(session.user, "opened account" if act == "open" else "closed account", user.name)
+        visit.switch_user(user, active=act == "open")
     return redirect("/steward/users")
 
 
-def _users(
-    session: Session,
-    services: Services,
-    name: str = "",
-    password: str = "",
-    typed: Form | None = None,
-    message: str = "",
-    status: int = 200,
-) -> Response:
-    shown: dict[str, Any] = {"people": services.accounts.all(), "roles": ROLES, "new": name}
-    shown |= {"typed": typed or Form(FormData()), "message": message, "password": password}
-    return page("users", session, status, **shown)
+def _users(visit: Visit, status: int = 200, **shown: Any) -> Response:
+    shown = {"new": "", "password": "", "message": "", "typed": Form(FormData())} | shown
+    return visit.page("users", status, people=visit.services.accounts.all(), roles=ROLES, **shown)
 
 
-@router.post("/steward/jobs/{job_id}/{act}")
-def decide(
-    job_id: str,
-    act: str,
-    session: StewardSession,
-    services: ServicesDep,
-    form: VerifiedForm,
-    note: NoterDep,
-) -> Response:
+@router.post("/jobs/{job_id}/{act}")
+def decide(job_id: str, act: str, visit: StewardSender) -> Response:
     """Decide what becomes of an interrupted job."""
     if act not in ("again", "give-up"):
         raise NotFoundError
-    (services.queue.put_back if act == "again" else services.queue.give_up)(job_id)
-    note(session.user, "ran job again" if act == "again" else "gave job up", job_id)
+    queue = visit.services.queue
+    (queue.put_back if act == "again" else queue.give_up)(job_id)
+    visit.note("ran job again" if act == "again" else "gave job up", job_id)
     return redirect(f"/jobs/{job_id}")
 
 
-@router.post("/steward/releases/{release_id}/delete")
-def delete_release(
-    release_id: str,
-    request: Request,
-    session: StewardSession,
-    services: ServicesDep,
-    form: VerifiedForm,
-    note: NoterDep,
-) -> Response:
+@router.post("/releases/{release_id}/delete")
+def delete_release(release_id: str, visit: StewardSender) -> Response:
     """Delete what a release holds."""
-    release = services.releases.one(release_id, session.user)
-    words = (
-        "It is gone for everybody. Its charge and its digest stay in the ledger, and the same "
-        "question costs budget again."
-    )
-    title = f"Delete this release of {release.dataset}?"
-    asked = ask_first(session, request, form, title, words, "Delete")
-    if asked is not None:
-        return asked
-    services.releases.delete(release_id)
-    note(session.user, "deleted release", release_id)
+    release = visit.services.releases.one(release_id, visit.user)
+    visit.be_sure(f"Delete this release of {release.dataset}?", _DELETING_RELEASE, "Delete")
+    visit.delete_release(release_id)
     return redirect("/releases")
 
 
-@router.get("/steward/service")
-def service_page(session: StewardSession, services: ServicesDep) -> Response:
+@router.get("/service")
+def service_page(visit: StewardVisitor) -> Response:
     """Show maintenance, retention and what else concerns the whole service."""
-    return page("service", session, settings=services.settings)
+    return visit.page("service", settings=visit.services.settings)
 
 
-@router.post("/steward/service/maintenance")
-def change_maintenance(
-    session: StewardSession, services: ServicesDep, form: VerifiedForm, note: NoterDep
-) -> Response:
+@router.post("/service/maintenance")
+def change_maintenance(visit: StewardSender) -> Response:
     """Begin or end maintenance."""
-    text = form.text("text") if form.text("act") == "begin" else ""
-    if form.text("act") == "begin" and not text:
+    begins = visit.form.text("act") == "begin"
+    text = visit.form.text("text") if begins else ""
+    if begins and not text:
         raise ServiceError("Say in a few words why nothing can be asked, and until when.")
-    set_maintenance(services.database, text)
-    note(session.user, "began maintenance" if text else "ended maintenance", text)
+    set_maintenance(visit.services.database, text)
+    visit.note("began maintenance" if text else "ended maintenance", text)
     return redirect("/steward/service")
 
 

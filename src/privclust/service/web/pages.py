@@ -26,11 +26,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from privclust.reports.page import render
-from privclust.service.accounts import Session, User
+from privclust.service.accounts import Session
 from privclust.service.database import Window
 from privclust.service.errors import ForbiddenError, NotFoundError
 from privclust.service.operations import Metrics
-from privclust.service.services import Services
+from privclust.service.services import Actor, Services
 from privclust.service.settings import Settings
 
 _MOST_FIELDS = 500
@@ -58,10 +58,6 @@ class Form:
         value = self.data.get(name, usual)
         return value.strip() if isinstance(value, str) else usual
 
-    def texts(self, name: str) -> list[str]:
-        """Return all values of a name."""
-        return [value for value in self.data.getlist(name) if isinstance(value, str)]
-
     def number(self, name: str) -> int:
         """Return a whole number, or 0."""
         text = self.text(name)
@@ -87,35 +83,13 @@ def address_of(request: Request) -> str:
     return request.client.host if request.client else "-"
 
 
-@dataclass(frozen=True)
-class Noter:
-    """Writes what this request does into the trail of acts."""
-
-    services: Services
-    address: str
-
-    def __call__(self, user: User | str, act: str, what: str = "") -> None:
-        """Write down what was done, and by whom."""
-        self.services.acts.add(
-            user if isinstance(user, str) else user.name, self.address, act, what
-        )
-
-
-async def note_of(request: Request, services: ServicesDep) -> Noter:
-    """Return what writes down the acts of a request."""
-    return Noter(services, address_of(request))
-
-
-NoterDep = Annotated[Noter, Depends(note_of)]
-
-
 def cookie_name(services: Services, name: str) -> str:
     """Return the full name of a cookie; browsers keep the prefix to this host and https."""
     return f"__Host-{name}" if services.settings.secure else name
 
 
 def session_of(request: Request, services: ServicesDep) -> Session:
-    """Return the session of whoever is signed in; the others sign in first."""
+    """Return the session of the user who is signed in; the others sign in first."""
     cookie = request.cookies.get(cookie_name(services, "session"), "")
     session = services.accounts.session(cookie) if cookie else None
     if session is None:
@@ -126,16 +100,6 @@ def session_of(request: Request, services: ServicesDep) -> Session:
 
 
 CurrentSession = Annotated[Session, Depends(session_of)]
-
-
-def steward_of(session: CurrentSession) -> Session:
-    """Return the session of a steward; to others these pages do not exist."""
-    if not session.user.is_steward:
-        raise NotFoundError
-    return session
-
-
-StewardSession = Annotated[Session, Depends(steward_of)]
 
 
 async def form_of(request: Request) -> AsyncIterator[Form]:
@@ -153,24 +117,81 @@ async def form_of(request: Request) -> AsyncIterator[Form]:
         await data.close()
 
 
-async def verified_form(session: CurrentSession, form: Annotated[Form, Depends(form_of)]) -> Form:
-    """Return what was posted from a page of this session."""
-    if not secrets.compare_digest(form.text("form").encode(), session.form.encode()):
-        raise ForbiddenError(_NO_TOKEN)
-    return form
-
-
-VerifiedForm = Annotated[Form, Depends(verified_form)]
 AnonymousForm = Annotated[Form, Depends(form_of)]
+
+
+@dataclass(frozen=True)
+class Visit(Actor):
+    """A request of somebody who is signed in, with the form that was sent, if any."""
+
+    session: Session
+    request: Request
+    form: Form = Form(FormData())
+
+    def page(self, template: str, status: int = 200, **values: Any) -> Response:
+        """Return a page for the user who is signed in."""
+        return page(template, self.session, status, **values)
+
+    def be_sure(self, title: str, words: str, button: str) -> None:
+        """Ask first whether somebody is sure, on a page of its own, unless they have said so."""
+        if self.form.text("sure") == "yes":
+            return
+        sent = self.form.data.multi_items()
+        fields = [(k, v) for k, v in sent if isinstance(v, str) and k not in ("form", "sure")]
+        shown: dict[str, Any] = {"title": title, "words": words, "button": button}
+        back = own_path(self.request.headers.get("referer", ""), self.request) or "/"
+        path = self.request.url.path
+        raise NotSureError(self.page("confirm", path=path, fields=fields, back=back, **shown))
+
+
+class NotSureError(Exception):
+    """Something cannot be undone, so that a page asks first."""
+
+    def __init__(self, answer: Response) -> None:
+        super().__init__("not sure")
+        self.answer = answer
+
+
+async def visit_of(request: Request, session: CurrentSession) -> Visit:
+    """Return the visit of the user who is signed in."""
+    return Visit(request.app.state.services, session.user, address_of(request), session, request)
+
+
+Visitor = Annotated[Visit, Depends(visit_of)]
+
+
+async def steward_of(visit: Visitor) -> Visit:
+    """Return the visit of a steward; to others these pages do not exist."""
+    if not visit.user.is_steward:
+        raise NotFoundError
+    return visit
+
+
+StewardVisitor = Annotated[Visit, Depends(steward_of)]
+
+
+async def sender_of(visit: Visitor, form: AnonymousForm) -> Visit:
+    """Return the visit with what was posted from a page of this session."""
+    if not secrets.compare_digest(form.text("form").encode(), visit.session.form.encode()):
+        raise ForbiddenError(_NO_TOKEN)
+    return replace(visit, form=form)
+
+
+async def steward_sender_of(visit: StewardVisitor, form: AnonymousForm) -> Visit:
+    """Return the visit of a steward with what was posted."""
+    return await sender_of(visit, form)
+
+
+Sender = Annotated[Visit, Depends(sender_of)]
+StewardSender = Annotated[Visit, Depends(steward_sender_of)]
 
 
 def page(
     template: str, session: Session | None = None, status: int = 200, **values: Any
 ) -> Response:
     """Return a page."""
-    user: User | None = None if session is None else session.user
     given = {
-        "user": user,
+        "user": None if session is None else session.user,
         "form_token": "" if session is None else session.form,
         "notice": "" if session is None else session.notice,
         "format_time": format_time,
@@ -182,6 +203,12 @@ def page(
 def redirect(path: str) -> Response:
     """Send the browser to another page after a form."""
     return RedirectResponse(path, 303)
+
+
+def file_response(name: str, content: bytes, kind: str = "application/octet-stream") -> Response:
+    """Return a file to be saved."""
+    saved = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type=kind, headers=saved)
 
 
 def format_time(seconds: int) -> Markup:
@@ -217,23 +244,6 @@ class Pager:
         return found[:_LINES], replace(self, more=len(found) > _LINES)
 
 
-def ask_first(
-    session: Session, request: Request, form: Form, title: str, words: str, button: str
-) -> Response | None:
-    """Return the page that asks whether somebody is sure; None if they have said so.
-
-    ``form``: which is sent once more with the answer. ``title``, ``words``, ``button``: what would
-    happen, with what consequences, and the word on the button.
-    """
-    if form.text("sure") == "yes":
-        return None
-    fields = [(name, it) for name, it in form.data.multi_items() if name not in ("form", "sure")]
-    texts = [(name, it) for name, it in fields if isinstance(it, str)]
-    shown: dict[str, Any] = {"title": title, "words": words, "button": button}
-    back = own_path(request.headers.get("referer", ""), request) or "/"
-    return page("confirm", session, path=request.url.path, fields=texts, back=back, **shown)
-
-
 def own_path(address: str, request: Request) -> str | None:
     """Return the path of an address if it is on this site, and None if it is not."""
     services: Services = request.app.state.services
@@ -244,7 +254,7 @@ def own_path(address: str, request: Request) -> str | None:
 
 
 def report_page(
-    session: Session, html: str, title: str, way: Sequence[tuple[str, str]], download: str = ""
+    visit: Visit, html: str, title: str, way: Sequence[tuple[str, str]], download: str = ""
 ) -> Response:
     """Return a report of ours within the navigation of the site.
 
@@ -261,7 +271,7 @@ def report_page(
     body = re.sub(r'<div class="scroll">', lambda _: _SCROLLED.format(next(tables)), body)
     body = body.replace("<pre>", '<pre tabindex="0">')
     given: dict[str, Any] = {"style": Markup(style), "report": Markup(body)}  # noqa: S704
-    made = page("report", session, title=title, way=way, download=download, **given)
+    made = visit.page("report", title=title, way=way, download=download, **given)
     digest = b64encode(hashlib.sha256(style.encode()).digest()).decode()
     allowed = _POLICY.replace("style-src 'self'", f"style-src 'self' 'sha256-{digest}'", 1)
     made.headers["Content-Security-Policy"] = allowed
