@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("--page", type=Path, default=HERE.parent / "docs/research/accuracy.md")
     options = parser.parse_args()
     if options.part == "child":
-        print(json.dumps(measured(options.sets[0], options.runs, options.data)))
+        print(json.dumps(measured(Path(options.sets[0]), options.runs)))
     elif options.part == "page":
         rows = read_rows("floor", options.output)
         put_table(options.page, "floor", f"{table(rows)}\n\n{run_line(rows, 'floor')}")
@@ -65,33 +65,40 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             sources = {"before": source_at(BEFORE, Path(folder)), "now": HERE.parent / "src"}
             for name in options.sets or (*CHOSEN_ON, *OTHERS):
+                file = Path(folder) / "set.npz"
+                points, k, schema = opened_set(name, options.data)
+                np.savez(file, points=points, k=k, low=schema.low, high=schema.high)
                 rows = [
                     {"set": name, "code": code, **row, **origin(0, f"{options.runs} runs")}
                     for code, source in sources.items()
-                    for row in of_source(source, name, options)
+                    for row in of_source(source, file, options)
                 ]
                 replace_rows("floor", rows, by=("set",), folder=options.output)
 
 
-def of_source(source: Path, name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
+def of_source(source: Path, file: Path, options: argparse.Namespace) -> list[dict[str, Any]]:
     """Return the rows of a process that imports the library from a folder."""
-    command = [sys.executable, __file__, "child", name, "--runs", str(options.runs)]
-    command += [] if options.data is None else ["--data", str(options.data)]
+    command = [sys.executable, __file__, "child", str(file), "--runs", str(options.runs)]
     environment = os.environ | {"PYTHONPATH": str(source)}
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)  # noqa: S603
     rows: list[dict[str, Any]] = json.loads(done.stdout)
     return rows
 
 
-def measured(name: str, runs: int, folder: Path | None) -> list[dict[str, Any]]:
-    """Return one row for each fit."""
+def measured(file: Path, runs: int) -> list[dict[str, Any]]:
+    """Return one row for each fit; older versions of the library have these names too."""
     from sklearn.cluster import KMeans
+    from sklearn.metrics import pairwise_distances_argmin_min
 
     from privclust import PrivateKMeans
-    from privclust.papers.metrics import inertia
 
     warnings.simplefilter("ignore")
-    points, k, schema = opened_set(name, folder)
+    given = np.load(file)
+    points, k, bounds = given["points"], int(given["k"]), (given["low"], given["high"])
+
+    def inertia(centres: np.ndarray) -> float:
+        return float((pairwise_distances_argmin_min(points, centres)[1] ** 2).sum())
+
     starts = 10 if len(points) < 60_000 else 3
     best = float(KMeans(k, n_init=starts, random_state=0).fit(points).inertia_)
     rows = []
@@ -100,7 +107,7 @@ def measured(name: str, runs: int, folder: Path | None) -> list[dict[str, Any]]:
             for seed in range(runs):
                 start = time.process_time()
                 model = PrivateKMeans(
-                    k, epsilon=epsilon, delta=delta, schema=schema, rescale=False, random_state=seed
+                    k, epsilon=epsilon, delta=delta, bounds=bounds, rescale=False, random_state=seed
                 ).fit(points)
                 seconds, centres = time.process_time() - start, model.cluster_centers_
                 further = KMeans(k, init=centres, n_init=1, max_iter=300).fit(points).inertia_
@@ -110,7 +117,7 @@ def measured(name: str, runs: int, folder: Path | None) -> list[dict[str, Any]]:
                         "epsilon": epsilon,
                         "run": seed,
                         "method": model.method_,
-                        "ratio": f"{inertia(points, centres) / best:.6g}",
+                        "ratio": f"{inertia(centres) / best:.6g}",
                         "lloyd": f"{float(further) / best:.6g}",
                         "seconds": f"{seconds:.3g}",
                     }

@@ -8,7 +8,7 @@ is imported here: classes and functions are named as ``"module:name"``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -27,6 +27,7 @@ class Variant:
     # The paper that it is from, which has a help panel of its own; empty for the family's own.
     paper: str = ""
     in_service: bool = True  # whether the service offers it
+    fixed: Mapping[str, Any] = field(default_factory=dict)  # what the task decides, as a metric
 
     @property
     def kind(self) -> type:
@@ -37,7 +38,7 @@ class Variant:
     def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the given values that its constructor accepts."""
         named = {p.name for p in self.parameters if not p.of_fit}
-        return {name: value for name, value in given.items() if name in named}
+        return {**self.fixed, **{name: it for name, it in given.items() if name in named}}
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Task:
     def model(self, *positional: Any, method: str | None = None, **parameters: Any) -> Any:
         """Return the estimator that a method means, with these parameters."""
         variant = self.variant(method)
-        named = {} if method is None else variant.arguments({"method": method})
+        named = variant.arguments({} if method is None else {"method": method})
         return variant.kind(*positional, **named, **parameters)
 
     def parameters(self, *, in_service: bool = False) -> dict[str, Parameter]:

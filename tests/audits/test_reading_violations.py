@@ -23,7 +23,6 @@ from privclust import (
     Box,
     Categories,
     PrivateBounds,
-    PrivateCategoricalKMeans,
     PrivateDilca,
     PrivateKMeans,
     Schema,
@@ -217,7 +216,6 @@ SITES = Schema({name: Categories(v, missing="category", unknown="other") for nam
                 {"a": ["p", "q"], "b": [0, 1]}.items()})  # fmt: skip
 SITE_MODELS = {
     "dilca": PrivateDilca(epsilon=1.0, schema=SITES, unit="replace-row"),
-    "categories": PrivateCategoricalKMeans(2, epsilon=1.0, schema=SITES, unit="replace-row"),
     "points": PrivateKMeans(2, epsilon=1.0, schema=SITES, metric="dilca", unit="replace-row"),
 }
 

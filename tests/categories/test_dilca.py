@@ -173,7 +173,8 @@ def test_clusters_are_found_within_one_budget():
 @pytest.mark.parametrize("share", [0.3, 0.7])
 def test_metric_and_clusters_divide_the_whole_budget(share):
     """A half for each would hide which of them takes what."""
-    model = categorical_kmeans(2, schema=SCHEMA, metric_share=share, random_state=0)
+    options = {"method": "baseline", "metric_share": share}
+    model = categorical_kmeans(2, schema=SCHEMA, random_state=0, **options)
     model.fit(ROWS[:100])
     queries = model.privacy_.queries
     of_metric = [q.query for q in queries].index("number of rows")
@@ -215,7 +216,9 @@ def test_estimators_clone_and_keep_no_rows():
     clone(model)
     kept = {name: value for name, value in vars(model).items() if name.endswith("_")}
     arrays = [value for value in kept.values() if isinstance(value, np.ndarray)]
-    assert all(len(ROWS) not in array.shape for array in [*arrays, *model.value_points_])
+    assert all(
+        len(ROWS) not in array.shape for array in [*arrays, *model.release().arrays.values()]
+    )
 
 
 def test_the_plan_touches_no_data_and_warns_of_useless_noise():

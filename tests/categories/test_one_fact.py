@@ -31,7 +31,7 @@ FRAME = pd.DataFrame(ROWS, columns=NAMES)
     "model",
     [
         dilca(epsilon=5, random_state=0),
-        categorical_kmeans(2, epsilon=5, random_state=0),
+        categorical_kmeans(2, method="max-relevance", epsilon=5, random_state=0),
         Dilca("max-relevance"),
     ],
     ids=lambda model: type(model).__name__,

@@ -13,7 +13,7 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
-from privclust import Categories, PrivateCategoricalKMeans, PrivateCoclustering, Schema
+from privclust import Categories, PrivateCoclustering, PrivateKMeans, Schema
 from privclust.release.release import Release
 from support.command_line import Run, clumps, write_csv
 
@@ -50,7 +50,8 @@ def test_rows_of_categories_and_of_counts_are_labelled_too(
     survey = pd.DataFrame({name: np.array(["no", "yes"])[groups] for name in "abc"})
     survey.assign(other=1).to_csv("survey.csv", index=False)
     schema = Schema(dict.fromkeys("abc", Categories(["no", "yes"])))
-    by_answers = PrivateCategoricalKMeans(2, schema=schema, epsilon=50, random_state=0).fit(survey)
+    learned = {"schema": schema, "metric": "dilca"}
+    by_answers = PrivateKMeans(2, epsilon=50, random_state=0, **learned).fit(survey)
     by_answers.release().save("answers")
     counts = sparse.csr_array(rng.poisson(np.kron(np.eye(2), np.full((1, 8), 5))[groups]))
     sparse.save_npz("counts.npz", counts)

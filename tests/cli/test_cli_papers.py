@@ -76,6 +76,7 @@ def test_sources_take_the_settings_of_both_published_methods():
         ("source-target", {"method": "nas", "pull": False}, "--pull belongs to --method nna;"),
         ("source-target", {"coreset": "net"}, "--coreset belongs to --method nna or nas"),
         ("categorical", {"metric_share": 0.5}, "--metric-share belongs to --clusters"),
+        ("categorical", {"n_clusters": 2, "metric_share": 0.5}, "belongs to --method baseline or"),
         ("categorical", {"n_clusters": 2, "targets": ["a"]}, "--target applies only to the metric"),
     ],
 )

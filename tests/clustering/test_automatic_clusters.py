@@ -50,9 +50,12 @@ def test_the_release_and_its_report_say_what_was_found(model):
 
 
 def test_no_clear_number_is_said_and_one_is_taken():
-    stretched = np.concatenate([ROWS[:1500], RNG.uniform(0, 10, (1500, 2))])
+    # Fifty small clumps of all sizes: far more than any number that is tried.
+    rng = np.random.default_rng(1)
+    clumps, shares = rng.uniform(1, 9, (50, 2)), rng.dirichlet(np.ones(50))
+    rows = clumps[rng.choice(50, 6000, p=shares)] + rng.normal(0, 0.3, (6000, 2))
     with pytest.warns(LowSignalWarning, match=r"no clear number of clusters; \d+ were taken"):
-        model = automatic(delta=1e-6, random_state=2).fit(stretched)
+        model = automatic(epsilon=3, delta=1e-6).fit(rows)
     assert model.n_clusters_ == len(model.cluster_centers_) > 1
     assert "no clear number" in model.release().parameters["verdict"]
 

@@ -222,8 +222,8 @@ def test_a_column_without_any_value_is_left_out():
 
 
 def test_a_learned_metric_alone_does_not_take_what_is_left_out():
-    from privclust import PrivateCategoricalKMeans
+    from privclust import PrivateDilca
 
     schema = Schema({**SURVEY.columns, "pet": Categories(["cat", "dog"], missing="omit")})
     with pytest.raises(SchemaError, match="leaves missing values out"):
-        PrivateCategoricalKMeans(2, schema=schema).fit(survey().drop(columns="who"))
+        PrivateDilca(schema=schema).fit(survey().drop(columns="who"))

@@ -91,9 +91,11 @@ def _row_fits(unit: str, common: dict[str, Any]) -> Iterator[tuple[str, Callable
     for method in ("pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"):
         model = dilca(method=method, schema=SURVEY, **common)
         yield f"dilca {method}", _of(model, answers)
-    for method in ("pairs", "tree"):
-        model = categorical_kmeans(3, method=method, schema=SURVEY, **common)
-        yield f"categorical kmeans {method}", _of(model, answers)
+    model = PrivateKMeans(3, metric="dilca", schema=SURVEY, **common)
+    yield "kmeans of categories", _of(model, answers)
+    if unit == "add":
+        model = categorical_kmeans(3, method="max-relevance", schema=SURVEY, **common)
+        yield "categorical kmeans max-relevance", _of(model, answers)
     if unit == "add":
         one_hot = PrivateOneHotKMeans(3, schema=SURVEY, **common)
         yield "baseline PrivateOneHotKMeans", _of(one_hot, answers)

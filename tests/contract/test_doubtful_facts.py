@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privclust import Box, PrivateCategoricalKMeans, PrivateKMeans, Schema
+from privclust import Box, PrivateKMeans, Schema
 from privclust.exceptions import LowSignalWarning, PublicFactWarning
 from privclust.papers.zones.private import PrivateZoneKMeans
 from support.datasets import POINTS, SURVEY, points, survey
@@ -89,7 +89,7 @@ def clusterings(delta: float) -> list[tuple[Any, pd.DataFrame]]:
         (PrivateKMeans(3, schema=POINTS, **common), rows),
         (PrivateKMeans(3, schema=POINTS, method="lloyd", **common), rows),
         (PrivateZoneKMeans(3, schema=POINTS, **common), rows),
-        (PrivateCategoricalKMeans(3, schema=SURVEY, **common), answers),
+        (PrivateKMeans(3, schema=SURVEY, metric="dilca", **common), answers),
     ]
 
 

@@ -18,7 +18,7 @@ from contract.golden_fits import FILE, digests_of_another_process, fits
 
 GOLDEN = json.loads(FILE.read_text())
 NUMPY = "2.4."
-OF_FLOATS = ("source-target", "dilca", "categorical")
+OF_FLOATS = ("source-target", "dilca", "categorical", "kmeans of categories")
 
 
 @pytest.fixture(scope="module")

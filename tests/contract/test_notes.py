@@ -101,12 +101,10 @@ def independent() -> pd.DataFrame:
     return pd.DataFrame({name: rng.choice(values, 20_000) for name, values in answers.items()})
 
 
-@pytest.mark.parametrize(
-    "name", ["PrivateKMeans", "PrivateSummary", "PrivateDilca", "PrivateCategoricalKMeans"]
-)
+@pytest.mark.parametrize("name", ["PrivateKMeans-categories", "PrivateSummary", "PrivateDilca"])
 def test_every_estimator_that_learns_a_metric_warns_of_independent_columns(name):
     record = NAMED[name]
-    learns = {"metric": "dilca"} if name in ("PrivateKMeans", "PrivateSummary") else {}
+    learns = {"metric": "dilca"} if name == "PrivateSummary" else {}
     model = record.make(schema=SURVEY, epsilon=5, delta=1e-6, random_state=0, **learns)
     model, told = fitted(record, model, independent())
     assert sum("The columns seem to be independent" in text for text in told) == 1
@@ -147,13 +145,13 @@ def test_a_summary_with_a_large_delta_still_chooses_a_number_of_clusters():
         ("PrivateSummary", 0.01, "none"),
         ("PrivateSummary", 0.003, "hidden"),
         ("PrivateSummary", 50, "seen"),
-        ("PrivateCategoricalKMeans", 0.003, "none"),
-        ("PrivateCategoricalKMeans", 0.01, "hidden"),
-        ("PrivateCategoricalKMeans", 50, "seen"),
+        ("PrivateKMeans-categories", 0.003, "none"),
+        ("PrivateKMeans-categories", 0.01, "hidden"),
+        ("PrivateKMeans-categories", 50, "seen"),
     ],
 )
 def test_the_signal_follows_the_budget(name, epsilon, signal):
-    method = {"method": "cells"} if name == "PrivateKMeans" else {}
+    method = {"method": "cells"} if name.startswith("PrivateKMeans") else {}
     release = NAMED[name].seeded(epsilon=epsilon, **method).release()
     assert release.signal == release.parameters["signal"] == signal
     assert any("never saw the rows" in text for text in release.parameters.get("warnings", [])) == (

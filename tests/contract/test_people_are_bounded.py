@@ -13,7 +13,6 @@ import pytest
 from privclust import (
     Person,
     PrivateBounds,
-    PrivateCategoricalKMeans,
     PrivateKMeans,
 )
 from privclust.papers.zones.private import PrivateZoneKMeans
@@ -57,10 +56,7 @@ MODELS = {
         f"dilca {m}": (dilca, {"method": m}, SURVEY, answers)
         for m in ("pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency")
     },
-    **{
-        f"categorical kmeans {m}": (PrivateCategoricalKMeans, {"method": m}, SURVEY, answers)
-        for m in ("pairs", "tree")
-    },
+    "kmeans of categories": (PrivateKMeans, {"metric": "dilca"}, SURVEY, answers),
     **{
         f"source-target {m}": (medoids, {"method": m}, PLANE, sources)
         for m in ("rings", "nna", "nas")

@@ -32,8 +32,8 @@ from privclust import (
     MatrixRow,
     Person,
     PrivateBounds,
-    PrivateCategoricalKMeans,
     PrivateCoclustering,
+    PrivateDilca,
     PrivateKMeans,
     ReplaceRow,
     Schema,
@@ -261,7 +261,7 @@ def points(value: Any, fact: Any) -> Any:
 def categories(value: Any, fact: Any) -> Any:
     frame = pd.DataFrame({"a": [*["p", "q"] * 20, value], "b": ["p"] * 41}, dtype=object)
     schema = Schema({"a": fact, "b": Categories(["p", "q"])})
-    return PrivateCategoricalKMeans(2, epsilon=1, schema=schema, random_state=0).fit(frame)
+    return PrivateDilca(epsilon=1, schema=schema, random_state=0).fit(frame)
 
 
 def people(value: Any, unit: Any) -> Any:

@@ -13,12 +13,12 @@ from support.estimators import ESTIMATORS
 REFERRING = {
     "PrivateTauCoclustering": "PrivateCoclustering",
     "PrivateContextDilca": "privclust.PrivateDilca",
-    "PrivateContextKMeans": "privclust.PrivateCategoricalKMeans",
+    "PrivateContextKMeans": "PrivateContextDilca",
     "PrivateNearestMedoids": "privclust.PrivateSourceTargetMedoids",
     "PrivateHighDimKMeans": "PrivateKMeans",
     "PrivateNMF": "PrivateKMeans",
     "PrivateWGAN": "PrivateKMeans",
-    "PrivateOneHotKMeans": "PrivateCategoricalKMeans",
+    "PrivateOneHotKMeans": "privclust.PrivateDilca",
 }
 KINDS = {record.kind for record in ESTIMATORS if record.name not in REFERRING}
 CLASSES = sorted(KINDS, key=lambda kind: kind.__name__)
@@ -40,8 +40,6 @@ USUAL = {
 DIFFERENT = {
     ("PrivateDilca", "epsilon"),  # it pays for a metric
     ("PrivateDilca", "delta"),
-    ("PrivateCategoricalKMeans", "epsilon"),  # it pays for two things
-    ("PrivateCategoricalKMeans", "delta"),
     ("PrivateCoclustering", "delta"),  # a unit needs it
     ("PrivateCoclustering", "unit"),  # units of matrices, which have entries
     ("PrivateCoclustering", "ledger"),

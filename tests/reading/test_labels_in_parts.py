@@ -10,7 +10,7 @@ from privclust.jobs.label import write_labels
 from support.estimators import ESTIMATORS
 
 ROWS = [
-    record for record in ESTIMATORS if record.name in ("PrivateKMeans", "PrivateCategoricalKMeans")
+    record for record in ESTIMATORS if record.name in ("PrivateKMeans", "PrivateKMeans-categories")
 ]
 
 

@@ -12,11 +12,11 @@ import pytest
 
 from privclust import (
     Categories,
-    PrivateCategoricalKMeans,
     PrivateCoclustering,
     PrivateSummary,
 )
 from privclust.exceptions import ReleaseError
+from privclust.papers.dilca import PrivateContextKMeans
 from privclust.release.document import About
 from privclust.reports.promise import explain_promise
 from privclust.schema.schema import Schema
@@ -33,9 +33,7 @@ CHOSEN = "it was chosen by exact scores of private rows"
 def categorical():
     rows = np.random.default_rng(0).integers(3, size=(300, 2))
     schema = Schema(dict.fromkeys(("a", "b"), Categories(range(3))))
-    return (
-        PrivateCategoricalKMeans(2, schema=schema, epsilon=50, random_state=0).fit(rows).release()
-    )
+    return PrivateContextKMeans(2, schema=schema, epsilon=50, random_state=0).fit(rows).release()
 
 
 def coclustering():

@@ -29,7 +29,7 @@ from service.browser import Browser, message, services_on
 from service.clocks import run_one
 from service.serving import SCHEMA, Serving, register
 from service.test_service_rules import FAR
-from support.variants import categorical_kmeans, dilca, medoids
+from support.variants import dilca, medoids
 
 COUNTS = Counts(30, 12, 6)
 TOWNS = [[10.0, 1.0], [20.0, 2.0], [60.0, 5.0], [90.0, 9.0]]
@@ -43,7 +43,6 @@ ROWS = {"self", "X", "y", "target", "source"}
 MODELS = {
     "kmeans": PrivateKMeans(2, epsilon=0.5, method="lloyd"),
     "summarise": PrivateSummary(epsilon=0.5, profile_share=0.1),
-    "categorical": categorical_kmeans(2, epsilon=0.5, method="tree"),
     "distances": dilca(epsilon=0.5, context_size=1, targets=["ward"], ordinal=("ward",)),
     "source-target": medoids(2, epsilon=0.5, method="nna", pull=False),
     "cocluster": PrivateCoclustering(2, 3, epsilon=0.5, rule="tau"),

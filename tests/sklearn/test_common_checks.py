@@ -16,7 +16,6 @@ from privclust import (
     Bins,
     MatrixEntry,
     PrivateBounds,
-    PrivateCategoricalKMeans,
     PrivateCoclustering,
     PrivateDilca,
     PrivateKMeans,
@@ -47,7 +46,6 @@ FRACTIONS = MatrixEntry(cap=2**10, step=2**-10)
 CODES = Bins([0, 1, 2, 3, 5, 8, 13], missing="category")
 ESTIMATORS = [
     PrivateDilca(schema=CODES, **SEEDED),
-    PrivateCategoricalKMeans(3, schema=CODES, **SEEDED),
     PrivateContextDilca(schema=CODES, **SEEDED),
     PrivateContextKMeans(3, schema=CODES, **SEEDED),
     Dilca(schema=CODES),

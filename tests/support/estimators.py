@@ -21,7 +21,6 @@ from privclust import (
     MatrixRow,
     Person,
     PrivateBounds,
-    PrivateCategoricalKMeans,
     PrivateCoclustering,
     PrivateDilca,
     PrivateKMeans,
@@ -30,7 +29,7 @@ from privclust import (
     ReplaceRow,
 )
 from privclust.audit.neighbours import NeighbourPair
-from privclust.papers.dilca.private import PrivateContextDilca, PrivateContextKMeans
+from privclust.papers.dilca import PrivateContextDilca, PrivateContextKMeans
 from privclust.papers.rivals.high_dim import PrivateHighDimKMeans
 from privclust.papers.rivals.nmf import PrivateNMF
 from privclust.papers.rivals.one_hot import PrivateOneHotKMeans
@@ -216,7 +215,10 @@ ESTIMATORS = (
     ),
     EstimatorRecord(PrivateDilca, methods=("pairs", "tree"), **_SURVEY),
     EstimatorRecord(
-        PrivateCategoricalKMeans, positional=(3,), methods=("pairs", "tree"), **_SURVEY
+        PrivateKMeans,
+        positional=(3,),
+        variant="-categories",
+        **{**_SURVEY, "parameters": {"schema": SURVEY, "metric": "dilca"}},
     ),
     EstimatorRecord(
         PrivateContextKMeans, positional=(3,), methods=("baseline", "mean-su"), **_SURVEY

@@ -1,4 +1,8 @@
-"""The kind "categorical": a metric on categories, with or without clusters under it."""
+"""A learned metric in a release, and the kind "categorical", which holds one.
+
+Releases of this kind may hold clusters too: those of the paper's variants, and of versions before
+0.3, in which clusters by a learned metric were not yet a kind of k-means.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +25,18 @@ if TYPE_CHECKING:
     from privclust.release.release import Release
 
 
+METRIC_ARRAYS = {
+    "coordinates": ("values", "axes"),
+    "contexts": ("attributes", "attributes"),
+    "learned": ("attributes",),
+    "cell_error": ("one",),
+}
 _CLUSTERS = ("cluster_centers", "cluster_sizes", "cluster_sizes_error", "value_points")
 
 
 def sizes_of(schema: Schema) -> list[int]:
-    """Return the number of values of every column."""
-    return [fact.size for fact in schema.columns.values() if not isinstance(fact, Box)]
+    """Return the number of categories of every column; none of a number."""
+    return [0 if isinstance(fact, Box) else fact.size for fact in schema.columns.values()]
 
 
 def release_arrays(
@@ -71,7 +81,7 @@ def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
     """Yield the index of the nearest centre for every row."""
     if "cluster_centers" not in release.arrays:
         raise ReleaseError(
-            "This release has a metric but no clusters; fit PrivateCategoricalKMeans for labels."
+            "This release has a metric but no clusters; fit PrivateKMeans for labels."
         )
     from privclust.data.table.public import ValuePoints
     from privclust.holder.answers import OwnTable
@@ -89,49 +99,46 @@ def _check(release: Release) -> None:
             f"Column {release.schema.numeric[0]!r} is declared as numbers in a categorical "
             "release; declare Bins or Categories."
         )
-    values, attributes = sum(sizes_of(release.schema)), len(release.schema)
-    if len(release.arrays["coordinates"]) != values:
-        raise ReleaseError(
-            f"The array 'coordinates' has {len(release.arrays['coordinates'])} lines for "
-            f"{values} declared values; give one line per value."
-        )
-    if len(release.arrays["learned"]) != attributes:
-        raise ReleaseError(
-            "The arrays 'contexts' and 'learned' do not fit the columns; correct them."
-        )
+    check_metric(release)
     present = [name for name in _CLUSTERS if name in release.arrays]
     if present and len(present) < len(_CLUSTERS):
         absent = next(name for name in _CLUSTERS if name not in release.arrays)
         raise ReleaseError(f"The clusters lack the array {absent!r}; fit them again.")
     if present:
-        _check_clusters(release, values)
+        _check_clusters(release)
 
 
-def _check_clusters(release: Release, values: int) -> None:
+def check_metric(release: Release) -> None:
+    """Raise unless the arrays of a learned metric fit the columns."""
+    arrays, values, columns = release.arrays, sum(sizes_of(release.schema)), len(release.schema)
+    if len(arrays["coordinates"]) != values:
+        raise ReleaseError(
+            f"The array 'coordinates' has {len(arrays['coordinates'])} lines for "
+            f"{values} declared values; give one line per value."
+        )
+    if arrays["learned"].shape != (columns,) or arrays["contexts"].shape != (columns, columns):
+        raise ReleaseError(
+            "The arrays 'contexts' and 'learned' do not fit the columns; correct them."
+        )
+
+
+def _check_clusters(release: Release) -> None:
     centers, points = release.arrays["cluster_centers"], release.arrays["value_points"]
     k = len(centers)
     fits = centers.ndim == points.ndim == 2 and centers.shape[1] == points.shape[1]
-    fits = fits and len(points) == values
+    fits = fits and len(points) == sum(sizes_of(release.schema))
     fits = fits and all(release.arrays[name].shape == (k,) for name in _CLUSTERS[1:3])
     if not fits:
         raise ReleaseError("The arrays of the clusters do not fit each other; fit them again.")
 
 
 def _facts(release: Release) -> Facts:
-    arrays, attributes = release.arrays, _attributes(release)
+    arrays, attributes = release.arrays, attributes_of(release)
     summary = [
         ("attributes with distances", str(len(attributes))),
         ("values", str(len(arrays["coordinates"]))),
     ]
-    listings = [
-        Listing(
-            ["attribute", "values", "context"],
-            [
-                [name, str(len(part["values"])), ", ".join(part["context"])]
-                for name, part in attributes.items()
-            ],
-        )
-    ]
+    listings = [metric_listing(attributes)]
     values: dict[str, Any] = {"attributes": attributes}
     if "cluster_sizes" in arrays:
         sizes, errors = (arrays[f"cluster_sizes{end}"].tolist() for end in ("", "_error"))
@@ -144,7 +151,16 @@ def _facts(release: Release) -> Facts:
     return Facts(summary, listings, values)
 
 
-def _attributes(release: Release) -> dict[str, dict[str, Any]]:
+def metric_listing(attributes: dict[str, dict[str, Any]]) -> Listing:
+    """Return a table of what each attribute was compared by."""
+    lines = [
+        [name, str(len(part["values"])), ", ".join(part["context"])]
+        for name, part in attributes.items()
+    ]
+    return Listing(["attribute", "values", "context"], lines)
+
+
+def attributes_of(release: Release) -> dict[str, dict[str, Any]]:
     """Return context, values and distances of each attribute that has distances."""
     names, contexts = release.schema.names, release.arrays["contexts"]
     attributes = {}
@@ -162,12 +178,7 @@ register_kind(
     ReleaseKind(
         name="categorical",
         title="categorical metric",
-        arrays={
-            "coordinates": ("values", "axes"),
-            "contexts": ("attributes", "attributes"),
-            "learned": ("attributes",),
-            "cell_error": ("one",),
-        },
+        arrays=METRIC_ARRAYS,
         check=_check,
         facts=_facts,
         template="categories/report.html.j2",

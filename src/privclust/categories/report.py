@@ -122,6 +122,11 @@ _MOST_VALUES = 60  # values in a picture
 
 def categorical_context(release: Release) -> dict[str, Any]:
     """Return what the template ``report.html.j2`` needs."""
+    return {**metric_context(release), "clusters": _clusters(release)}
+
+
+def metric_context(release: Release) -> dict[str, Any]:
+    """Return what the template ``metric.html.j2`` needs."""
     places = np.flatnonzero(release.arrays["learned"])
     attributes = [
         _attribute(release, int(place), drawn=number < _MOST_DRAWN)
@@ -130,7 +135,6 @@ def categorical_context(release: Release) -> dict[str, Any]:
     return {
         "attributes": attributes,
         "cell_error": f"{float(release.arrays['cell_error'][0]):,.3g}",
-        "clusters": _clusters(release),
     }
 
 

@@ -117,14 +117,10 @@ CATEGORICAL = Task(
     "Groups of rows of categories, by distances learned from the data.",
     (
         Variant(
-            "privclust.clustering:PrivateCategoricalKMeans",
-            (
-                N_CLUSTERS,
-                _method("auto", "pairs", "tree", of_the_paper="PrivateContextKMeans"),
-                *OWN,
-                METRIC_SHARE,
-            ),
-            methods=("auto", "pairs", "tree"),
+            "privclust.clustering:PrivateKMeans",
+            (N_CLUSTERS, _method("auto")),
+            methods=("auto",),
+            fixed={"metric": "dilca"},
         ),
         Variant(
             "privclust.papers.dilca:PrivateContextKMeans",

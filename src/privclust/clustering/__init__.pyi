@@ -1,5 +1,4 @@
 from privclust.clustering.answers import Summary as Summary
-from privclust.clustering.categorical import PrivateCategoricalKMeans as PrivateCategoricalKMeans
 from privclust.clustering.choose_k import Choice as Choice
 from privclust.clustering.kmeans import PrivateKMeans as PrivateKMeans
 from privclust.clustering.profiles import Profile as Profile

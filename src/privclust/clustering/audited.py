@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from privclust.audit.neighbours import NeighbourPair, point_pairs, table_pairs
-from privclust.clustering.categorical import PrivateCategoricalKMeans
 from privclust.clustering.kmeans import PrivateKMeans
 from privclust.clustering.summary import PrivateSummary
 from privclust.schema.facts import Box, Categories
@@ -32,5 +31,6 @@ def summary_subject(epsilon: float, delta: float) -> Subject:
 def categorical_subject(epsilon: float, delta: float) -> Subject:
     """Return a model of categorical clusters, and pairs of neighbouring data sets for it."""
     facts = {name: Categories(values, missing="category") for name, values in _DOMAIN.items()}
-    model = PrivateCategoricalKMeans(3, epsilon=epsilon, delta=delta, schema=Schema(facts))
+    schema = Schema(facts)
+    model = PrivateKMeans(3, epsilon=epsilon, delta=delta, schema=schema, metric="dilca")
     return model, table_pairs([*_DOMAIN.values()])

@@ -17,6 +17,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Share
+from privclust.clustering import fitted
 from privclust.clustering.cells import (
     COUNT,
     HIDDEN,
@@ -48,9 +49,7 @@ _IMAGINED_ROWS = 400
 # Offsets are clipped to this share of what all but a tenth of simulated rows need, and in each
 # further step to this share of the step before.
 _REACH, _CLOSER = 0.9, 0.8
-# A second step is made if its noise is at most this much of the expected move; a third and fourth
-# if half of that.
-_MOST_STEPS, _STEP_NOISE = 4, 0.6
+_MOST_STEPS = 4
 
 # How many standard errors noise may have moved a centre by, or may be of a size.
 _CAUTION = 2
@@ -192,6 +191,6 @@ def _cautious_steps(view: PointsView, budget: Share, n_rows: float, start: _Star
     def is_quiet(steps: int) -> bool:
         share = budget.split([1] * steps)[0].take(1 - _COUNTS)
         noise = view.offset_error(share, start.clip, dimension) * n_clusters / n_rows
-        return bool(noise < _STEP_NOISE * expected / (1 if steps == 2 else 2))
+        return bool(noise < fitted.STEP_NOISE * expected / (1 if steps == 2 else 2))
 
     return 1 + sum(is_quiet(steps) for steps in range(2, _MOST_STEPS + 1))

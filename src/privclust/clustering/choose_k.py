@@ -33,10 +33,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from privclust._typing import Floats, Indices
-from privclust.clustering.from_cells import Clusters, cluster_cells, most_clusters, squares
+from privclust.clustering.from_cells import Clusters, cluster_cells, most_clusters
 from privclust.clustering.result import Cells
 from privclust.clustering.shortlist import Candidate, shortlist_of
-from privclust.clustering.weighted_kmeans import nearest_centre, weighted_kmeans
+from privclust.clustering.weighted_kmeans import nearest_centre, squares, weighted_kmeans
 from privclust.exceptions import ParameterError
 from privclust.parameters import WHOLE
 from privclust.reports.words import TWO_ERRORS

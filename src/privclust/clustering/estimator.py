@@ -296,6 +296,8 @@ class KMeansEstimator(PointLabels, RowsEstimator):
         self._remember_columns(facts.names, facts.n_columns)
         self.schema_, self._scaled = self._used_schema(facts.schema, result.working)
         self._learned = result.learned
+        for name in ("metric_", "cell_error_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         self.cluster_centers_error_: Floats | None = None
         if result.learned is None:
             region = self._region(self.schema_, self._scaled)
@@ -303,6 +305,7 @@ class KMeansEstimator(PointLabels, RowsEstimator):
             self.cluster_centers_error_ = self._error_of_noise(region, result)
         else:
             self.cluster_centers_ = result.learned.table
+            self.metric_, self.cell_error_ = result.learned.metric, result.learned.cell_error
         self.cluster_sizes_ = result.sizes.value
         self.cluster_sizes_error_ = np.full(len(result.sizes.value), result.sizes.standard_error)
         self.method_, self._verdict = result.method, result.verdict
@@ -340,7 +343,7 @@ class KMeansEstimator(PointLabels, RowsEstimator):
 
     def _release_fields(self) -> dict[str, Any]:
         n_clusters = len(self.cluster_centers_)
-        arrays = {} if self._learned is None else metric_arrays(self._learned)
+        arrays = {} if self._learned is None else metric_arrays(self._learned, self.schema_)
         centres = self.cluster_centers_, self.cluster_centers_error_
         sizes = self.cluster_sizes_, self.cluster_sizes_error_
         return {

@@ -15,7 +15,7 @@ from scipy.special import ndtr
 
 from privclust._typing import Floats, Indices, Mask
 from privclust.clustering.result import Cells
-from privclust.clustering.weighted_kmeans import nearest_centre, weighted_kmeans
+from privclust.clustering.weighted_kmeans import nearest_centre, squares, weighted_kmeans
 from privclust.exceptions import ParameterError
 from privclust.parameters import WHOLE
 from privclust.release.facts import in_declared_form
@@ -82,12 +82,6 @@ def cluster_cells(cells: Cells, n_clusters: int, factors: Floats | None = None) 
     inertia, inertia_error = _inertia(cells, gaps)
     errors = _centers_error(cells, around, centers, labels)
     return Clusters(centers + middle, errors, sizes, sizes_error, inertia, inertia_error)
-
-
-def squares(points: Floats, centers: Floats) -> Floats:
-    """Return the squared distance of each point to each centre."""
-    products = (points**2).sum(axis=1)[:, None] - 2 * points @ centers.T
-    return np.asarray(np.maximum(products + (centers**2).sum(axis=1), 0))
 
 
 def _sizes(cells: Cells, around: Floats, centers: Floats) -> tuple[Floats, Floats]:

@@ -18,6 +18,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Share
+from privclust.clustering import fitted
 from privclust.clustering.cautious import ask_row_count_again
 from privclust.clustering.cells import HIDDEN, SIZES, Method, ask_cluster_sizes, ask_with_row_count
 from privclust.clustering.refine import uninformative_errors
@@ -29,9 +30,6 @@ from privclust.data.points.view import PointsView
 
 # Of more axes a grid would have too many cells; the widest are cut.
 _MOST_AXES = 3
-# Cells for each cluster and axis, unless a cell would have fewer rows on average than this many
-# errors of a count.
-_CELLS_OF_A_CLUSTER, _ROWS_OF_A_CELL = 10, 1.0
 # Of the budget, for a first grid that shows which part of the bounds the rows are in: from each
 # end, layers of cells are cut off that may be empty and cannot have this share of the rows of a
 # cluster, allowing for this many errors.
@@ -148,8 +146,9 @@ class _Table:
 
 def _n_cells(signal: float, coordinates: int) -> int:
     """Return how many cells to make of rows that are this many errors of a count."""
-    wanted = min(_CELLS_OF_A_CLUSTER * coordinates, signal / _ROWS_OF_A_CELL)
-    return max(2 * coordinates, int(wanted))
+    # With more signal finer cells pay: their width, which is bias, falls as their noise grows.
+    useful = max(fitted.CELLS_OF_A_CLUSTER * coordinates, math.sqrt(signal * coordinates))
+    return max(2 * coordinates, int(min(useful, signal / fitted.ROWS_OF_A_CELL)))
 
 
 def _axes(low: Floats, high: Floats, wanted: int) -> tuple[tuple[Floats, ...], Floats]:

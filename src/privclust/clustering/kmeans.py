@@ -69,8 +69,9 @@ class PrivateKMeans(KMeansEstimator):
     metric : {"auto", "mismatch", "dilca"}, default="auto"
         How categories are compared. With ``"mismatch"`` any two different ones are equally far
         apart; with ``"dilca"`` half of the budget is spent on learning from the other columns how
-        far apart they are. ``"auto"`` learns this if all columns are categories and δ is zero,
-        because mismatches would then be lost in the noise.
+        far apart they are, as in :class:`PrivateDilca`, and the distances are released too. Rows
+        are then clustered along a few axes, which cost nothing more. ``"auto"`` learns this if all
+        columns are categories and δ is zero, because mismatches would then be lost in the noise.
     profile_share : float or None, default=None
         The share of the budget, such as 0.1, that pays for histograms: one for every numeric column
         in every cluster.
@@ -111,6 +112,12 @@ class PrivateKMeans(KMeansEstimator):
         The standard errors of their counts.
     profile_edges_ : ndarray of shape (n_numbers, 11)
         The edges of their cells, in the units of the data.
+    metric_ : CategoricalMetric
+        The distances between categories; only with a learned metric. ``metric_["city"]`` has those
+        of a column, as ``distances()``, and the columns that they were learned from, as
+        ``context``.
+    cell_error_ : float
+        The standard error of the noise on a cell of the tables that it was learned from.
     privacy_ : PrivacyStatement
         What is promised, and which questions were asked.
     schema_ : Schema

@@ -34,7 +34,7 @@ from privclust.data.table.view import TableView
 from privclust.exceptions import ParameterError
 from privclust.fitting import Run
 from privclust.notes import Note
-from privclust.schema.coordinates import Coordinates
+from privclust.schema.coordinates import Column, Coordinates
 from privclust.schema.facts import Box, Fact
 from privclust.schema.schema import Schema
 
@@ -53,6 +53,8 @@ class PointMetric:
     radius: float  # a radius around the origin that holds most rows
     shares: Floats  # (n_values,): the share of rows of every value
     slopes: Floats  # (n_axes, n_values): how the shares change with the place on the axes
+    metric: CategoricalMetric  # the distances between categories, as they were learned
+    cell_error: float  # the standard error of the noise on a cell of the tables
     # Reasons not to trust the metric, if any; of the rows on its axes they say nothing.
     notes: tuple[Note, ...] = ()
 
@@ -68,11 +70,8 @@ class PointMetric:
                 middles = fact.low + (fact.high - fact.low) * _MIDDLES
                 total = np.maximum(part, 0)
                 table[:, column.start] = total @ middles / np.maximum(total.sum(axis=1), 1e-9)
-            elif column.omits:  # learned as a category of their own
-                missing = replace(fact, missing="category").missing_code or 0
-                table[:, column.places] = np.delete(part, missing, axis=1)
             else:
-                table[:, column.places] = part
+                table[:, column.places] = np.delete(part, _left_out(column), axis=1)
         return coordinates.project(table)
 
 
@@ -90,7 +89,37 @@ def ask_point_metric(view: TableView, share: Share, schema: Schema, n_clusters: 
     variances = places.T @ joint @ places
     slopes = np.linalg.pinv(variances, rcond=1e-9, hermitian=True) @ places.T @ joint
     notes = tuple(replace(note, code="metric-doubtful") for note in learning.notes)
-    return PointMetric(points, radius, np.diag(joint).copy(), slopes, notes)
+    return PointMetric(
+        points,
+        radius,
+        np.diag(joint).copy(),
+        slopes,
+        _of_categories(learning.metric, schema),
+        learning.learned.cell_error,
+        notes,
+    )
+
+
+def _of_categories(metric: CategoricalMetric, schema: Schema) -> CategoricalMetric:
+    """Return the part of a metric that compares declared categories."""
+
+    def of_column(column: Column) -> AttributeMetric:
+        part, left_out = metric[column.name], _left_out(column)
+        labels = tuple(np.delete(np.array(part.labels, dtype=object), left_out))
+        return replace(
+            part, labels=labels, coordinates=np.delete(part.coordinates, left_out, axis=0)
+        )
+
+    columns = Coordinates(schema).categorical
+    return CategoricalMetric(schema.names, {column.name: of_column(column) for column in columns})
+
+
+def _left_out(column: Column) -> list[int]:
+    """Return the place of missing values that are left out, but were learned as a category."""
+    fact = column.fact
+    if isinstance(fact, Box) or not column.omits:
+        return []
+    return [replace(fact, missing="category").missing_code or 0]
 
 
 def _joint(estimate: Estimate) -> Floats:
@@ -159,8 +188,8 @@ def ask_by_learned_metric(
     places = points.domain.to_data_units(found.centres)
     values = np.concatenate(learned.points.points)
     table = learned.centers(places, door.schema)
-    notes = (*learned.notes, *found.notes)
-    return replace(found, learned=LearnedCenters(places, values, table), notes=notes)
+    centers = LearnedCenters(places, values, table, learned.metric, learned.cell_error)
+    return replace(found, learned=centers, notes=(*learned.notes, *found.notes))
 
 
 # A summary by a learned metric: cells are found on its axes, and released as numbers and shares.

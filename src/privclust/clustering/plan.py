@@ -10,8 +10,9 @@ import pyarrow as pa
 
 from privclust._typing import Floats, Indices
 from privclust.budget import Budget
-from privclust.clustering.from_cells import most_clusters, squares
+from privclust.clustering.from_cells import most_clusters
 from privclust.clustering.release import cells_from_release, column_scales, synthetic_model
+from privclust.clustering.weighted_kmeans import squares
 from privclust.parameters import check_clusters
 from privclust.plan import Measure, Rehearsal
 from privclust.schema.coordinates import Coordinates

@@ -9,7 +9,8 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Share
-from privclust.clustering.weighted_kmeans import nearest_centre
+from privclust.clustering import fitted
+from privclust.clustering.weighted_kmeans import nearest_centre, squares
 from privclust.data.points.public import ClusterAnswer, Projection
 from privclust.data.points.view import PointsView
 from privclust.data.public import Noisy
@@ -21,12 +22,13 @@ from privclust.data.public import Noisy
 class Sketch:
     """What noisy answers show about where the rows are: cells, with about how many rows each.
 
-    ``blur`` is the mean square distance of rows to their cell.
+    ``blur`` is the mean square distance of rows to their cell, ``error`` that of a weight.
     """
 
     cells: Floats
     weights: Floats
     blur: float
+    error: float
 
     def estimated_bias(self, centres: Floats, radius: float) -> Floats:
         """Return how far one step with clipped offsets leaves centres from the mean of their rows.
@@ -112,12 +114,6 @@ def is_worse_than_one(centres: Floats, errors: Floats, sizes: Floats) -> bool:
 # The last stage of private k-means: noisy Lloyd steps, as many and as wide as noise allows.
 
 _COUNTS, _SQUARE = 0.12, 0.03  # of a step's share
-# Lloyd's iteration converges by about a constant factor, so that noise should as well: each step is
-# paid as much more as halves the variance of its noise. There are as many as leave the noise of the
-# first this much of the mean square distance of rows to their centre, for later steps undo it.
-_GROWTH = {"zcdp": 2.0, "pure": math.sqrt(2)}
-_FIRST_NOISE = {"zcdp": 0.5, "pure": 0.1}  # in pure ε one more step costs the others more
-_MOST_STEPS = 6
 _FARTHEST_CLIP, _CLIPS = 2.0, 16  # in radii of the domain, and how many are tried up to it
 _LEAST_LEFT = 0.05  # of the mean square distance, after a step
 # The last step of mixed rows clips as widely as adds this much, and at most to this many spreads.
@@ -158,6 +154,7 @@ def ask_refined_centres(
             noise_errors = errors_of_means(answer, moves, least, radius)
             errors = np.hypot(noise_errors, sketch.estimated_bias(centres, radius))
             break
+        moved = _resettle(moved, sizes, least, sketch)
         gain = np.maximum(sizes, 0) @ (moves**2).sum(axis=1)
         left = (float(answer.square.value[0]) - gain) / n_rows
         within = float(np.clip(left, _LEAST_LEFT * within, within))
@@ -165,17 +162,39 @@ def ask_refined_centres(
     return moved, errors
 
 
+def _resettle(centres: Floats, sizes: Floats, least: float, sketch: Sketch) -> Floats:
+    """Move centres that seem to have no rows to cells that gain more.
+
+    Among thousands of cells some that are far from all rows stand out by noise alone, and each may
+    attract a centre. Cells that noise can explain are therefore no targets.
+    """
+    if len(centres) == 1 or least > fitted.CLEARLY_FEW * sizes.mean():
+        return centres
+    centres, by_noise = centres.copy(), math.log(len(sketch.cells)) / math.sqrt(2) * sketch.error
+    weights = np.where(sketch.weights > by_noise, sketch.weights, 0)
+    for empty in np.flatnonzero(sizes <= least):
+        others = np.delete(centres, empty, axis=0)
+        apart = squares(sketch.cells, others).min(axis=1)
+        tried = np.argsort(weights * apart)[-fitted.TRIED :]
+        left = np.minimum(apart, squares(sketch.cells[tried], sketch.cells))
+        gains = (apart - left) @ weights
+        loss = max(float(sizes[empty]), 0) * squares(centres[[empty]], others).min()
+        if gains.max() > loss:
+            centres[empty] = sketch.cells[tried[gains.argmax()]]
+    return centres
+
+
 def _shares(budget: Share, steps: int) -> tuple[Share, ...]:
     """Divide the budget among ``steps`` steps."""
-    return budget.split([_GROWTH[budget.currency] ** step for step in range(steps)])
+    return budget.split([fitted.GROWTH[budget.currency] ** step for step in range(steps)])
 
 
 def _refine_steps(view: PointsView, budget: Share, n_rows: float, shape: tuple[int, ...]) -> int:
     """Return how many steps there may be, so that the first is not lost in its noise."""
     closest = _closest_clip(shape[1], 1.0) ** 2
-    for steps in range(_MOST_STEPS, 1, -1):
+    for steps in range(fitted.MOST_STEPS, 1, -1):
         first = _shares(budget, steps)[0].take(1 - _COUNTS)
-        if _noise(view, first, n_rows, shape) * closest < _FIRST_NOISE[budget.currency]:
+        if _noise(view, first, n_rows, shape) * closest < fitted.FIRST_NOISE[budget.currency]:
             return steps
     return 1
 
@@ -198,7 +217,8 @@ def _best_clip(
     """Return the clip whose squared bias, by the sketch, and squared noise add up to least."""
     radii = np.geomspace(closest, _FARTHEST_CLIP, _CLIPS)
     errors = sketch.squared_bias(centres, radii, within) + noise * radii**2
-    return float(radii[errors.argmin()])
+    wide = min(math.sqrt(fitted.UNSEEN_NOISE * within / noise), _FARTHEST_CLIP)
+    return max(float(radii[errors.argmin()]), wide)
 
 
 def _clip_of_shares(noise: float, within: float) -> float:

@@ -11,6 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from privclust._typing import Floats
+from privclust.categories.release import (
+    METRIC_ARRAYS,
+    attributes_of,
+    check_metric,
+    metric_listing,
+    release_arrays,
+)
 from privclust.clustering.agreement import cluster_by_agreement
 from privclust.clustering.columns import ColumnPart, column_notes, percent, separation_shares
 from privclust.clustering.from_cells import Clusters, most_clusters
@@ -98,9 +105,15 @@ def check_scaling(release: Release) -> None:
         raise ReleaseError("The parameter 'category_gap' must be a number above zero; correct it.")
 
 
-def metric_arrays(learned: LearnedCenters) -> dict[str, Floats]:
-    """Return what a learned metric adds to a release: values and centres on its axes."""
-    return {"cluster_places": learned.places, "value_points": learned.values}
+def metric_arrays(learned: LearnedCenters, schema: Schema) -> dict[str, npt.NDArray[Any]]:
+    """Return what a learned metric adds to a release: itself, values and centres on its axes."""
+    places = {"cluster_places": learned.places, "value_points": learned.values}
+    return places | release_arrays(learned.metric, schema, learned.cell_error)
+
+
+def has_metric(release: Release) -> bool:
+    """Return whether a release has distances between categories; before 0.3 none has."""
+    return release.kind == "kmeans" and "coordinates" in release.arrays
 
 
 def _check_kmeans(release: Release) -> None:
@@ -128,12 +141,16 @@ def _check_learned(release: Release, k: int) -> None:
             "The arrays 'cluster_places' and 'value_points' do not fit each other; give a place "
             "for each centre, and the same axes in both."
         )
+    missing = [name for name in METRIC_ARRAYS if name not in arrays]
+    if 0 < len(missing) < len(METRIC_ARRAYS):
+        raise ReleaseError(f"The learned metric lacks the array {missing[0]!r}; fit it again.")
+    if not missing:
+        check_metric(release)
 
 
 def _kmeans_facts(release: Release) -> Facts:
-    pass
-
     arrays, coordinates = release.arrays, Coordinates(release.schema)
+    attributes = attributes_of(release) if has_metric(release) else {}
     errors, verdict = centers_error(release), release.parameters.get("verdict")
     parts = ("cluster_sizes", "cluster_sizes_error", "cluster_centers")
     clusters = list(zip(*(arrays[part].tolist() for part in parts), strict=True))
@@ -157,12 +174,14 @@ def _kmeans_facts(release: Release) -> Facts:
             Listing(["cluster", f"rows {TWO_ERRORS}", *coordinates.names], lines),
             *sentence_listing(release),
             *column_listing(release),
+            *([metric_listing(attributes)] if attributes else []),
         ],
         values={
             "clusters": values,
             "sentences": cluster_sentences(release),
             "columns": [asdict(part) for part in column_parts(release)],
         }
+        | ({"attributes": attributes} if attributes else {})
         | ({"verdict": verdict} if verdict else {}),
     )
 

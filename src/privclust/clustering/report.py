@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privclust._typing import Floats
+from privclust.categories.report import metric_context
 from privclust.clustering.answers import Summary
 from privclust.clustering.choose_k import Choice
 from privclust.clustering.from_cells import most_clusters
@@ -17,6 +18,7 @@ from privclust.clustering.release import (
     centers_error,
     column_scales,
     has_errors,
+    has_metric,
     pictures,
 )
 from privclust.reports.plots import Map, heat_map, map_plot, principal_map, size_plot
@@ -96,6 +98,7 @@ def kmeans_context(release: Release) -> dict[str, Any]:
         "profile_columns": len(top),
         "complete": _complete_table(clusters, len(rows) * len(top)),
         **pictures(release),
+        **(metric_context(release) if has_metric(release) else {"attributes": []}),
     }
 
 

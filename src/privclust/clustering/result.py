@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from privclust._typing import Floats, Indices
+from privclust.categories.metric import CategoricalMetric
 from privclust.clustering.measuring import Working
 from privclust.clustering.tables import Tables
 from privclust.data.public import Noisy
@@ -27,6 +28,8 @@ class LearnedCenters:
     values: Floats
     # (n_clusters, n_coordinates): what the places say about every column: numbers and shares.
     table: Floats
+    metric: CategoricalMetric  # the distances between categories, as they were learned
+    cell_error: float  # the standard error of the noise on a cell of the tables it is from
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Share
+from privclust.clustering import fitted
 from privclust.clustering.refine import shrink_means
 from privclust.clustering.spread import Axes, Spread
 from privclust.clustering.weighted_kmeans import nearest_centre
@@ -31,11 +32,6 @@ _LEAST_KEPT, _MOST_KEPT, _BY_NOISE = 0.6, 0.95, 0.8
 # Cells without rows are thrown again near others, this far in root mean square distances of rows to
 # their cell or in radii, whichever is less, and by this much of that.
 _RESEEDED, _SPLIT_SPREAD = 1.5, 0.5
-# If rows are known to be closer to their cells than the radius, it is at most this much shorter.
-_SHORTEST = 0.1
-# If the distance of rows from their cells is unknown, the error of a cell's mean may be this much
-# of its radius.
-_SMALL = 0.2
 _LEAST_LEFT = 0.02  # of the mean square distance, after a move, unless less is seen clearly
 _SYNTHETIC_ROWS = 4000
 _UNSEEN_CELLS = 500
@@ -59,6 +55,7 @@ class CellPlan:
     """How many cells there are, and what the scout, if there is one, and each round pays."""
 
     n_cells: int
+    is_full: bool  # whether no more cells are wanted, though they could be paid for
     scout: Share | None
     rounds: tuple[Round, ...]
 
@@ -103,6 +100,9 @@ def ask_moved_cells(
     deviations = np.sqrt(axes.variances)
     cells = rng.standard_normal((plan.n_cells, len(deviations))) * deviations
     cells *= _SEED_SPREAD if plan.scout is None else _SCOUT_SPREAD
+    far = _far_cells(view, axes)
+    if plan.is_full and 2 * fitted.FEW_COLUMNS < len(far) <= fitted.FAR * len(cells):
+        cells[: len(far)] = far
     if plan.scout is not None:
         counts = view.ask_clusters("scout", axes.frame, cells, 1.0, counts=plan.scout).counts
         cells = _throw_again(cells, counts, deviations, rng)
@@ -122,6 +122,17 @@ def ask_moved_cells(
             reach = min(radius, _RESEEDED * math.sqrt(within))
             cells = _reseed(cells, seen.weights, reach, rng)
     return seen
+
+
+def _far_cells(view: PointsView, axes: Axes) -> Floats:
+    """Return places at both ends of each column, from the mean of the rows, along the axes.
+
+    Few rows far out in one column are nearest to such a place, and are lost to any other.
+    """
+    frame = axes.frame
+    gaps = np.array([end - frame.origin for end in view.domain.box_in_unit_ball()])
+    far = np.concatenate([np.diag(np.clip(gap, -frame.radius, frame.radius)) for gap in gaps])
+    return far if frame.axes is None else np.asarray(far @ frame.axes)
 
 
 def _ask_round(
@@ -158,7 +169,7 @@ def _widest_clip(radius: float, noise: float, farthest: float) -> float:
     As far as the error of a cell's mean, which is ``noise`` of the clip, stays small compared with
     the radius of the cell: so a cell at the edge finds rows far beyond it.
     """
-    return max(radius, min(_SMALL / max(noise, 1e-300) * radius, 2 * farthest, 2.0))
+    return max(radius, min(fitted.SMALL / max(noise, 1e-300) * radius, 2 * farthest, 2.0))
 
 
 def _clips(unit_error: float, n_cells: int, n_rows: float) -> tuple[float, float]:
@@ -182,7 +193,7 @@ def _radius(cells: Floats, deviations: Floats, quantile: float, rng: np.random.G
 def _needed_radius(radius: float, within: float, dimension: int) -> float:
     """Return a radius that is closer where rows are known to lie closer to their cells."""
     needed = (1 + 0.5 / math.sqrt(dimension)) * math.sqrt(within)
-    return max(min(radius, needed), _SHORTEST * radius)
+    return max(min(radius, needed), fitted.SHORTEST * radius)
 
 
 def residual_mean_square(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from privclust._typing import Floats
+from privclust.clustering import fitted
 from privclust.clustering.refine import Sketch
 from privclust.clustering.rounds import (
     CellPlan,
@@ -24,10 +25,10 @@ from privclust.data.points.view import PointsView
 _ROUNDS = 2
 _CELL_COUNTS = 0.35  # of a round's share
 _FEWEST_CELLS, _MOST_CELLS = 2, 24  # per cluster
-# The scout: in at most this many columns, if this many cells in all and for each cluster are
-# affordable; and its share of what is left. After it, a part of the first round's offsets pays for
-# the distance of rows to their cell.
-_SCOUTED_COLUMNS, _SCOUTED_CELLS, _SCOUTED_EACH = 4, 180, 6
+# The scout: in few columns, if this many cells in all and for each cluster are affordable; and its
+# share of what is left. After it, a part of the first round's offsets pays for the distance of rows
+# to their cell.
+_SCOUTED_CELLS, _SCOUTED_EACH = 180, 6
 _SCOUT, _SQUARE = 0.10, 0.05
 
 
@@ -55,7 +56,7 @@ def ask_seeds(
 ) -> Seeds:
     """Throw cells along the axes, move them to where the rows are, and cluster them."""
     plan = _plan_rounds(view, purse, spread, axes, n_clusters)
-    is_wide = axes.frame.axes is not None or axes.frame.dimension > _SCOUTED_COLUMNS
+    is_wide = axes.frame.axes is not None or axes.frame.dimension > fitted.FEW_COLUMNS
     if not is_wide and plan.n_cells >= max(_SCOUTED_CELLS, _SCOUTED_EACH * n_clusters):
         plan = _with_scout(view, purse, spread, axes, n_clusters)
     for paid in plan.rounds:
@@ -73,11 +74,13 @@ def _plan_rounds(
     p, d = axes.frame.dimension, view.domain.dimension
     # The error of a mean grows with the root of the dimension; so do the two stages' shares.
     (stage, _) = purse.remaining.split([math.sqrt(p), math.sqrt(d)])
-    rounds = stage.split([1] * _ROUNDS)
-    counts, offsets = rounds[0].split([_CELL_COUNTS, 1 - _CELL_COUNTS])
+    first, *_ = stage.split([1] * _ROUNDS)
+    counts, offsets = first.split([_CELL_COUNTS, 1 - _CELL_COUNTS])
     affordable, unit_error = affordable_cells(view, counts, offsets, spread.n_rows, p)
-    n_cells = int(np.clip(affordable, _FEWEST_CELLS * n_clusters, _MOST_CELLS * n_clusters))
-    return CellPlan(n_cells, None, (Round(counts, offsets, None, unit_error),) * _ROUNDS)
+    most = _MOST_CELLS * n_clusters
+    n_cells = int(np.clip(affordable, _FEWEST_CELLS * n_clusters, most))
+    rounds = (Round(counts, offsets, None, unit_error),) * _ROUNDS
+    return CellPlan(n_cells, n_cells == most, None, rounds)
 
 
 def _with_scout(
@@ -92,7 +95,7 @@ def _with_scout(
         for paid in first
         for square in [paid.offsets.take(_SQUARE)]
     ]
-    return CellPlan(plan.n_cells, scout, (*squared, last))
+    return replace(plan, scout=scout, rounds=(*squared, last))
 
 
 def _cluster_cells(
@@ -114,5 +117,5 @@ def _cluster_cells(
         directions = axes.frame.axes
         return np.asarray(spread.mean + (points if directions is None else points @ directions.T))
 
-    sketch = Sketch(in_space(cells), weights, blur)
+    sketch = Sketch(in_space(cells), weights, blur, seen.counts.standard_error)
     return Seeds(in_space(seeds), within, n_live, sketch)

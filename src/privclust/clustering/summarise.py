@@ -295,7 +295,7 @@ def _plan_cells(view: PointsView, shares: _Shares, spread: Spread, axes: Axes) -
         )
         rounds.append(Round(counts, offsets, square, unit_error))
     n_cells = int(np.clip(_CELLS * affordable, _FEWEST_CELLS, _MOST_CELLS))
-    return CellPlan(n_cells, shares.scout, tuple(rounds))
+    return CellPlan(n_cells, n_cells == _MOST_CELLS, shares.scout, tuple(rounds))
 
 
 def _live_cells(

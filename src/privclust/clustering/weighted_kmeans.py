@@ -117,6 +117,12 @@ def _squared_distances(points: Floats, centres: Floats) -> Floats:
     return np.asarray(halves[..., None, :] - points @ np.swapaxes(centres, -1, -2))
 
 
+def squares(points: Floats, centers: Floats) -> Floats:
+    """Return the squared distance of each point to each centre."""
+    products = (points**2).sum(axis=1)[:, None] - 2 * points @ centers.T
+    return np.asarray(np.maximum(products + (centers**2).sum(axis=1), 0))
+
+
 # Starting centres that never saw the data: spheres packed into the declared bounds.
 
 _TRIES = 100

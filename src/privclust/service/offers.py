@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Literal
 
-from privclust.categories.task import CATEGORICAL, DISTANCES
+from privclust.categories.task import DISTANCES
 from privclust.clustering.task import AUTO, KMEANS, SUMMARISE
 from privclust.coclustering.task import COCLUSTER
 from privclust.parameters import SERVICE, Flag, Items, OneOf, Parameter, Whole
@@ -247,7 +247,7 @@ class Offer:
         if isinstance(declared, Counts):
             return ()
         if self.task.takes == "rows":
-            return declared.names if declared.numeric else ()
+            return declared.names
         return declared.categorical if self.task.takes == "categories" else declared.numeric
 
     def is_for(self, declared: Declared) -> bool:
@@ -262,7 +262,6 @@ OFFERS = {
     for offer in (
         Offer(KMEANS, clumps, 8),
         Offer(SUMMARISE, clumps),
-        Offer(CATEGORICAL, even_rows, 4),
         Offer(DISTANCES, even_rows),
         Offer(SOURCE_TARGET, clumps, 8, planned_places),
         Offer(COCLUSTER, planted_counts, 5, planned_counts),

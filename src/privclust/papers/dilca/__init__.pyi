@@ -1,5 +1,5 @@
+from privclust.papers.dilca.clusters import PrivateContextKMeans as PrivateContextKMeans
 from privclust.papers.dilca.private import PrivateContextDilca as PrivateContextDilca
-from privclust.papers.dilca.private import PrivateContextKMeans as PrivateContextKMeans
 from privclust.papers.dilca.published import Dilca as Dilca
 from privclust.papers.dilca.published import entropy as entropy
 from privclust.papers.dilca.published import mutual_information as mutual_information

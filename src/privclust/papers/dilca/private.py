@@ -17,14 +17,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.budget import Budget, Number, Share
+from privclust.budget import Budget, Share
 from privclust.categories.context import Context, above_mean, association, choose_context
 from privclust.categories.estimator import Declared, PrivateDilca
 from privclust.categories.learn import LearningMethod, MetricTables, Options
 from privclust.categories.pair_tables import PairTableCells
 from privclust.categories.shrinkage import Estimate, clip_tables
-from privclust.categories.task import CATEGORICAL, DISTANCES
-from privclust.clustering.categorical import PrivateCategoricalKMeans
+from privclust.categories.task import DISTANCES
 from privclust.data.table.public import PairLayout, check_subsets
 from privclust.data.table.view import TableView
 from privclust.exceptions import ParameterError
@@ -319,81 +318,6 @@ class PrivateContextDilca(PrivateDilca):
             "noise": self.noise,
             "budget_per_target": bool(self.budget_per_target),
         }
-        return published
-
-
-class PrivateContextKMeans(PrivateCategoricalKMeans):
-    """DP-KMeans-DPMD of Battaglia, Celano and Pensa (2021): clusters by a metric of DP-DILCA.
-
-    The variants know only the pairs that they measured, and treat all others as independent when
-    axes are sought. For comparison; :class:`privclust.PrivateCategoricalKMeans` is better.
-
-    Parameters
-    ----------
-    n_clusters : int, default=8
-        The number of clusters.
-    epsilon, delta, budget, schema, metric_share
-        See :class:`privclust.PrivateCategoricalKMeans`.
-    method, context_size, selection_share, sigma
-        See :class:`PrivateContextDilca`.
-    unit, random_state, ledger, dataset
-        See :class:`privclust.PrivateCategoricalKMeans`.
-
-    Attributes
-    ----------
-    metric_, contexts_, cell_error_, cluster_centers_, cluster_sizes_, cluster_sizes_error_
-        See :class:`privclust.PrivateCategoricalKMeans`.
-    value_points_, privacy_, warnings_, schema_, n_features_in_, feature_names_in_
-        See :class:`privclust.PrivateCategoricalKMeans`.
-    """
-
-    _methods: ClassVar[Any] = METHODS
-    _parameters: ClassVar[Any] = CATEGORICAL.variants[1].parameters
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        epsilon: Any = 1.0,
-        delta: Any = 0,
-        budget: Budget | None = None,
-        schema: Declared | None = None,
-        metric_share: Number = 0.5,
-        method: str = "max-relevance",
-        context_size: int = 3,
-        selection_share: float = 0.3,
-        sigma: float = 1.0,
-        unit: Unit | str = "add-remove-row",
-        random_state: int | None = None,
-        ledger: Ledger | None = None,
-        dataset: str | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.epsilon = epsilon
-        self.delta = delta
-        self.budget = budget
-        self.schema = schema
-        self.metric_share = metric_share
-        self.method = method
-        self.context_size = context_size
-        self.selection_share = selection_share
-        self.sigma = sigma
-        self.unit = unit
-        self.random_state = random_state
-        self.ledger = ledger
-        self.dataset = dataset
-
-    def _context_options(self, schema: Schema, targets: Sequence[str]) -> Options:
-        options = super()._context_options(schema, targets)
-        check_context(self.method, len(schema), options.context_size)
-        return options
-
-    def _all_tables(self, learned: MetricTables) -> Estimate:
-        return merge_estimates(learned)
-
-    def _release_fields(self) -> dict[str, Any]:
-        published = super()._release_fields()
-        published["parameters"]["selection_share"] = float(self.selection_share)
         return published
 
 

@@ -14,7 +14,6 @@ from privclust.categories.learn import MetricResult, MetricTables
 from privclust.categories.metric import AttributeMetric, CategoricalMetric
 from privclust.categories.release import sizes_of
 from privclust.categories.task import N_CLUSTERS
-from privclust.clustering.categorical import CategoricalClusterer, CategoricalClusters
 from privclust.clustering.cells import Method, ask_cells
 from privclust.clustering.lloyd import ask_lloyd
 from privclust.clustering.plan import INERTIA, Clumps, best_inertia, with_plain_numbers
@@ -22,6 +21,7 @@ from privclust.data.table.door import TableRows
 from privclust.data.table.public import ValuePoints
 from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
+from privclust.papers.dilca.clusters import CategoricalClusterer, CategoricalClusters
 from privclust.parameters import WHOLE, OneOf, Parameter, check_clusters
 from privclust.plan import Plan, Rehearsal, rehearse
 from privclust.schema.facts import Box
@@ -38,7 +38,7 @@ class PrivateOneHotKMeans(CategoricalClusterer):
 
     A row becomes a point with one coordinate for every value of every attribute, so that two rows
     are as far apart as they have mismatches. Nothing is learned about the values.
-    :class:`~privclust.PrivateCategoricalKMeans` is better where attributes depend on each other.
+    ``PrivateKMeans(metric="dilca")`` is better where attributes depend on each other.
 
     Parameters
     ----------
@@ -47,14 +47,15 @@ class PrivateOneHotKMeans(CategoricalClusterer):
     method : {"lloyd", "cells"}, default="lloyd"
         DPLloyd, or the method of :class:`~privclust.PrivateKMeans`.
     epsilon, delta, budget, schema, unit, random_state, ledger, dataset
-        See :class:`PrivateCategoricalKMeans`.
+        See :class:`privclust.PrivateDilca`.
 
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_values)
         Released centres, with a coordinate for every value.
     metric_, contexts_, cluster_sizes_, cluster_sizes_error_, value_points_, privacy_, warnings_
-        See :class:`PrivateCategoricalKMeans`; the metric is mismatch, and all contexts are empty.
+        See :class:`privclust.papers.dilca.PrivateContextKMeans`; the metric is mismatch, and all
+        contexts are empty.
     cell_error_ : float
         Zero: the metric is public.
     schema_, n_features_in_, feature_names_in_

@@ -1,7 +1,8 @@
-"""``PrivateCategoricalKMeans``: a metric on categories, and k-means by it, both released."""
+"""``PrivateContextKMeans``, and what estimators share that release a metric with its clusters."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,10 +11,9 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.budget import Budget, Number
 from privclust.categories.estimator import CategoricalEstimator, Declared
-from privclust.categories.learn import MetricResult, MetricTables, ask_metric
+from privclust.categories.learn import MetricResult, Options, ask_metric
 from privclust.categories.metric import MOST_AXES, principal_axes
 from privclust.categories.predicting import CategoryLabels
-from privclust.categories.shrinkage import Estimate
 from privclust.categories.task import CATEGORICAL, N_CLUSTERS
 from privclust.clustering.cells import ask_cells
 from privclust.clustering.result import KMeansResult
@@ -24,7 +24,9 @@ from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
 from privclust.notes import Note
 from privclust.opening.rows import PublicFacts
+from privclust.papers.dilca.private import METHODS, check_context, merge_estimates
 from privclust.parameters import check_clusters
+from privclust.schema.schema import Schema
 from privclust.unit import Unit
 
 
@@ -73,55 +75,25 @@ class CategoricalClusterer(CategoryLabels, CategoricalEstimator):
         return published
 
 
-class PrivateCategoricalKMeans(CategoricalClusterer):
-    """Clusters of categorical rows that may be published, with the metric they were found in.
+class PrivateContextKMeans(CategoricalClusterer):
+    """DP-KMeans-DPMD of Battaglia, Celano and Pensa (2021): clusters by a metric of DP-DILCA.
 
-    Values of an attribute are compared as in :class:`PrivateDilca`; the rows become points of a
-    few principal axes, which the tables of the metric give for nothing, and are clustered there.
-    :class:`PrivateKMeans` clusters such rows too, with ``metric="dilca"``; this one stays apart
-    because it also releases the metric itself, the distances between values.
+    The variants know only the pairs that they measured, and treat all others as independent when
+    axes are sought. For comparison; ``privclust.PrivateKMeans(metric="dilca")`` is better.
 
     Parameters
     ----------
     n_clusters : int, default=8
         The number of clusters.
-    epsilon : float, default=1.0
-        The privacy loss allowed for metric and clusters together.
-    delta : float, default=0
-        Zero for pure ε; a tiny number such as 1e-6 buys much more accuracy for the same ε.
-    budget : Budget or None, default=None
-        Given instead of ``epsilon`` and ``delta``; for example ``Budget.of_rho(0.1, 1e-6)``.
-    schema : Schema, Categories, Bins or None
-        The categories or bins of every column, from public knowledge; a single Categories or Bins
-        if the same holds for every column.
     metric_share : float, default=0.5
         The share of the budget that the metric gets.
-    method : {"auto", "pairs", "tree"}, default="auto"
-        How the metric is learned; see :class:`PrivateDilca`.
-    context_rule : {"max-relevance", "mean-su", "relevant-non-redundant", "all"}, \
-            default="max-relevance"
-        How contexts are chosen.
-    context_size : int, default=3
-        The number of attributes in a context, where the rule fixes it.
-    sigma : float, default=1.0
-        The factor on the mean in ``"mean-su"``.
-    unit : Unit or str, default="add-remove-row"
-        Whose presence is hidden; see :mod:`privclust.unit`.
-    random_state : int or None, default=None
-        ``None`` for private noise. A number makes the fit reproducible and NOT PRIVATE.
-    ledger : Ledger or None, default=None
-        Where the fit is charged before any row is read.
-    dataset : str or None, default=None
-        The name of the data set in the ledger.
+    epsilon, delta, budget, schema, method, context_size, selection_share, sigma
+        See :class:`PrivateContextDilca`.
+    unit, random_state, ledger, dataset
+        See :class:`PrivateContextDilca`.
 
     Attributes
     ----------
-    metric_ : CategoricalMetric
-        Coordinates of the values of every attribute.
-    contexts_ : dict of str to tuple of str
-        The context of every attribute.
-    cell_error_ : float
-        The standard error of the noise on a cell of the tables that were measured.
     cluster_centers_ : ndarray of shape (n_clusters, n_axes)
         Released centres on the principal axes.
     cluster_sizes_ : ndarray of shape (n_clusters,)
@@ -130,24 +102,12 @@ class PrivateCategoricalKMeans(CategoricalClusterer):
         The standard error of each of them.
     value_points_ : list of ndarray
         The values of each attribute as points of the axes; a row is the sum of its values.
-    privacy_ : PrivacyStatement
-        What is promised, and which questions were asked.
-    warnings_ : tuple of str
-        The warnings of the fit: that noise hides the clusters.
-    schema_ : Schema
-        The schema used.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if they have any.
-
-    Notes
-    -----
-    Labels of the training rows are exact statements about private rows. They are not kept:
-    ``fit_predict`` returns them to the holder of the rows.
+    metric_, contexts_, cell_error_, privacy_, warnings_, schema_, n_features_in_, feature_names_in_
+        See :class:`PrivateContextDilca`.
     """
 
-    _parameters: ClassVar[Any] = CATEGORICAL.variants[0].parameters
+    _methods: ClassVar[Any] = METHODS
+    _parameters: ClassVar[Any] = CATEGORICAL.variants[1].parameters
 
     def __init__(
         self,
@@ -158,9 +118,9 @@ class PrivateCategoricalKMeans(CategoricalClusterer):
         budget: Budget | None = None,
         schema: Declared | None = None,
         metric_share: Number = 0.5,
-        method: str = "auto",
-        context_rule: str = "max-relevance",
+        method: str = "max-relevance",
         context_size: int = 3,
+        selection_share: float = 0.3,
         sigma: float = 1.0,
         unit: Unit | str = "add-remove-row",
         random_state: int | None = None,
@@ -174,13 +134,18 @@ class PrivateCategoricalKMeans(CategoricalClusterer):
         self.schema = schema
         self.metric_share = metric_share
         self.method = method
-        self.context_rule = context_rule
         self.context_size = context_size
+        self.selection_share = selection_share
         self.sigma = sigma
         self.unit = unit
         self.random_state = random_state
         self.ledger = ledger
         self.dataset = dataset
+
+    def _context_options(self, schema: Schema, targets: Sequence[str]) -> Options:
+        options = super()._context_options(schema, targets)
+        check_context(self.method, len(schema), options.context_size)
+        return options
 
     def _check_before_charge(self, door: TableRows, public: Any = None) -> None:
         super()._check_before_charge(door, public)
@@ -193,7 +158,7 @@ class PrivateCategoricalKMeans(CategoricalClusterer):
         view = door.private(run.meter, run.seed)
         ask = self._methods[self._method_name()]
         learning = ask_metric(view, for_metric, ask, self._options(door.schema))
-        estimate = self._all_tables(learning.learned)
+        estimate = merge_estimates(learning.learned)
         embedding, radius = principal_axes(learning.metric, estimate, n_clusters)
         points = view.as_points(embedding, radius)
         found = ask_cells(points, for_clusters, n_clusters, run.public_rng)
@@ -201,11 +166,10 @@ class PrivateCategoricalKMeans(CategoricalClusterer):
             learning, embedding, points.domain.to_data_units(found.centres), found
         )
 
-    def _all_tables(self, learned: MetricTables) -> Estimate:
-        """Return the tables of all pairs, which all targets share."""
-        return next(iter(learned.estimates.values()))
-
     def _release_fields(self) -> dict[str, Any]:
         published = super()._release_fields()
-        published["parameters"]["metric_share"] = float(self.metric_share)
+        published["parameters"] |= {
+            "metric_share": float(self.metric_share),
+            "selection_share": float(self.selection_share),
+        }
         return published
