@@ -4,6 +4,7 @@ from privclust.categories.estimator import PrivateDilca as PrivateDilca
 from privclust.clustering.kmeans import PrivateKMeans as PrivateKMeans
 from privclust.clustering.summary import PrivateSummary as PrivateSummary
 from privclust.coclustering.estimator import PrivateCoclustering as PrivateCoclustering
+from privclust.density.estimator import PrivateDensity as PrivateDensity
 from privclust.display import progress as progress
 from privclust.engines.choose import engine as engine
 from privclust.engines.choose import local_cluster as local_cluster

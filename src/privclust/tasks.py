@@ -54,10 +54,11 @@ class Task:
     fit_words: str = ""
     plan_words: str = ""
     clusters: str = ""  # the parameter that is the number of clusters; empty if it has none
-    # Rows of numbers and categories, or of categories only, sources with public targets, numbers of
-    # unknown range, or a matrix of counts.
+    # Rows of numbers and categories, of numbers or of categories only, sources with public targets,
+    # numbers of unknown range ("forms"), or a matrix of counts.
     takes: str = "rows"
     fewest: int = 1  # the fewest columns it needs; 0 if it takes a matrix
+    most: int | None = None  # the most columns it takes; None for any number
     # The function that returns what an audit of it runs, and pairs of neighbours, as
     # ``module:name``.
     audit: str = ""

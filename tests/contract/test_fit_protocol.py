@@ -13,7 +13,7 @@ import pytest
 from sklearn.base import clone
 
 import privclust.release.release as release_module
-from privclust import Budget, Ledger, PrivateBounds, PrivateSummary, Release
+from privclust import Budget, Ledger, PrivateBounds, PrivateDensity, PrivateSummary, Release
 from privclust.exceptions import BudgetGoneError, DataError, LowSignalWarning, PrivclustError
 from privclust.plan import Plan
 from support.estimators import ESTIMATORS, EstimatorRecord
@@ -152,7 +152,7 @@ def test_what_is_asked_spends_the_budget_whether_given_as_numbers_or_as_one(reco
     same = record.make(budget=Budget(1.0, 1e-6))
     for fitted in (record.fit(model, record.data()), record.fit(same, record.data())):
         assert (fitted.privacy_.epsilon, fitted.privacy_.delta) == (1, Budget(1, 1e-6).delta)
-        assert Budget(1, 1e-6).covers(fitted.privacy_.spent)
+        assert fitted.privacy_.paid_from.covers(fitted.privacy_.spent)  # ρ, or the same ε alone
 
 
 @every_estimator
@@ -268,9 +268,9 @@ def test_nothing_exact_is_kept(record):
         *("cells_", "cells_error_", "counts_", "counts_error_", "_cells"),
         *("components_", "generator_"),
         *("bounds_", "found_", "inside_", "inside_error_", "missing_", "missing_error_"),
-        *("_profile_centers", "tables_"),
+        *("_profile_centers", "tables_", "edges_", "_counted"),
     }
-    if record.kind in (PrivateBounds, PrivateSummary):
+    if record.kind in (PrivateBounds, PrivateDensity, PrivateSummary):
         allowed |= {"n_rows_", "n_rows_error_"}  # noisy ones, which they release
     if record.public_data is not None:
         allowed.add("labels_")  # of public targets; those of private rows are never kept

@@ -43,6 +43,7 @@ DIFFERENT = {
     ("PrivateCoclustering", "delta"),  # a unit needs it
     ("PrivateCoclustering", "unit"),  # units of matrices, which have entries
     ("PrivateCoclustering", "ledger"),
+    ("PrivateDensity", "delta"),  # one table gains nothing from it
     ("PrivateSourceTargetMedoids", "delta"),  # it spends in another currency
 }
 

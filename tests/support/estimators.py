@@ -22,6 +22,7 @@ from privclust import (
     Person,
     PrivateBounds,
     PrivateCoclustering,
+    PrivateDensity,
     PrivateDilca,
     PrivateKMeans,
     PrivateSourceTargetMedoids,
@@ -175,6 +176,7 @@ ESTIMATORS = (
     EstimatorRecord(PrivateNMF, **{**_POINTS, "parameters": {"schema": POINTS, "n_steps": 3}}),
     EstimatorRecord(PrivateWGAN, **{**_POINTS, "parameters": {"schema": POINTS, "n_steps": 3}}),
     EstimatorRecord(PrivateSummary, **{**_POINTS, "positional": ()}),
+    EstimatorRecord(PrivateDensity, **{**_POINTS, "positional": ()}),
     EstimatorRecord(PrivateKMeans, positional=(3,), methods=("cells",), **_MIXED),
     EstimatorRecord(
         PrivateKMeans,

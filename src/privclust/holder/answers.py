@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privclust._typing import Codes, Floats
+from privclust._typing import Codes, Floats, Indices
+from privclust.data.encode import Domain
 from privclust.data.engines.base import Encoder, PerRow, current_engine
 from privclust.data.engines.local import LocalEngine
 from privclust.data.papers.door import around_origin
@@ -20,6 +21,7 @@ from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.public import ValuePoints, check_cells
 from privclust.exceptions import DataError, SchemaError
 from privclust.holder.kernels import (
+    CellOfGrid,
     EmbeddingDomain,
     HeaviestGroup,
     NearestCentre,
@@ -79,6 +81,13 @@ class OwnPoints:
     def label_parts(self, centres: Floats) -> Iterator[NDArray[np.intp]]:
         """Yield the nearest centre of each row, while the rows are read."""
         return each(self._opened.rows, RawBlocks(), NearestCentre(self._seen, centres))
+
+    def cell_label_parts(
+        self, cuts: tuple[Floats, ...], labels: Indices
+    ) -> Iterator[NDArray[np.intp]]:
+        """Yield the label of the cell of a grid that each row lies in, while the rows are read."""
+        domain = Domain.from_schema(self._opened.schema)
+        return each(self._opened.rows, RawBlocks(), CellOfGrid(domain, cuts, labels))
 
     def distances(self, centres: Floats) -> Floats:
         """Return the distance of each row to each centre."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privclust._typing import Floats
+from privclust._typing import Floats, Indices
 from privclust.data.encode import GRID_RADIUS, Domain
 from privclust.data.engines.base import PerRow
 from privclust.data.matrix.rows import MatrixRows
@@ -110,6 +110,29 @@ class NearestCentre:
     def __call__(self, block: Block) -> PerRow:
         """Return the labels of a block."""
         return PerRow((squares(self.seen, block, self.centres, up_to_row=True).argmin(axis=1),))
+
+
+@dataclass(frozen=True)
+class CellOfGrid:
+    """The label of the cell of a public grid that each row lies in.
+
+    Attributes
+    ----------
+    seen : Domain
+    cuts : tuple of ndarray
+        The edges between the cells of each column.
+    labels : ndarray with an axis for each column
+    """
+
+    seen: Domain
+    cuts: tuple[Floats, ...]
+    labels: Indices
+
+    def __call__(self, block: Block) -> PerRow:
+        """Return the labels of a block."""
+        columns = zip(self.cuts, self.seen.rows(block).T, strict=True)
+        places = tuple(np.searchsorted(cuts, values, "right") for cuts, values in columns)
+        return PerRow((self.labels[places],))
 
 
 @dataclass(frozen=True)

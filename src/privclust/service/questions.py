@@ -205,7 +205,7 @@ def _usual(declared: Declared) -> str:
 
 
 def _columns(offer: Offer, declared: Declared, given: Any) -> tuple[str, ...]:
-    given = given or offer.columns(declared)
+    given = given or offer.columns(declared)[: offer.task.most]
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise ServiceError("Columns must be a list of names; give one name per item.")
     allowed = offer.columns(declared)
@@ -214,6 +214,8 @@ def _columns(offer: Offer, declared: Declared, given: Any) -> tuple[str, ...]:
     chosen = tuple(name for name in allowed if name in given)
     if len(chosen) < offer.task.fewest:
         raise ServiceError(f"This family needs at least {offer.task.fewest} columns; choose more.")
+    if offer.task.most is not None and len(chosen) > offer.task.most:
+        raise ServiceError(f"This family takes at most {offer.task.most} columns; choose fewer.")
     return chosen
 
 

@@ -1,0 +1,176 @@
+"""The grid of a density: public cells of equal size, and the two questions that fill it.
+
+All cells together are one table, in which a row stands in one cell, so that they cost no more than
+one count. Two columns are a pair of cut columns. Of three, the first is cut, and the other two are
+one attribute: which point of a plane of points is nearest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from privclust._typing import Floats, Indices
+from privclust.budget import Share
+from privclust.clustering.binned_columns import Axis
+from privclust.clustering.grid import grid_points
+from privclust.data.points.door import PointRows
+from privclust.data.public import Noisy
+from privclust.data.table.public import CellGroups, Cut
+from privclust.data.table.view import TableView
+from privclust.fitting import Run
+from privclust.notes import Note
+from privclust.schema.schema import Schema
+
+# Of the budget, for the number of rows; it sets the number of cells.
+_COUNT = 0.03
+# So many errors of a count are the rows of a cell, if the rows filled the bounds. However little
+# noise there is, few rows bear few cells: chance counts as such an error too.
+_ROWS_OF_A_CELL, _CHANCE = math.sqrt(2), 0.7
+# Cells along an axis, by the number of columns.
+_FEWEST, _MOST = 4, {1: 256, 2: 128, 3: 32}
+
+_HIDDEN = Note(
+    "clusters-hidden",
+    "There are too few rows for a grid at this budget, so that no clusters can be seen; raise "
+    "epsilon, ask about fewer columns, or ask plan() what to expect.",
+)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Cells of equal size over columns of numbers.
+
+    Attributes
+    ----------
+    low, widths : ndarray of shape (n_columns,)
+        Where the first cell of each column begins, and how wide a cell is.
+    sides : tuple of int
+        The number of cells along each column.
+    """
+
+    low: Floats
+    widths: Floats
+    sides: tuple[int, ...]
+
+    @classmethod
+    def over(cls, schema: Schema, side: int) -> Grid:
+        """Return about ``side`` cells along each column; whole numbers are never cut apart.
+
+        If a cell had two of them and the next had three, rows spread evenly would look like waves.
+        """
+        axes = [Axis.of(fact) for fact in schema.columns.values()]
+        lengths = np.array([axis.high / 2 - axis.low / 2 for axis in axes]) * 2
+        whole = np.array([axis.whole for axis in axes])
+        widths = np.where(whole, np.ceil(lengths / side), lengths / side)
+        sides = tuple(int(number) for number in np.ceil(lengths / widths - 1e-9))
+        return cls(np.array([axis.low for axis in axes]), widths, sides)
+
+    @cached_property
+    def cuts(self) -> tuple[Floats, ...]:
+        """The edges between the cells of each column."""
+        columns = zip(self.low, self.widths, self.sides, strict=True)
+        return tuple(low + width * np.arange(1, side) for low, width, side in columns)
+
+    @property
+    def axes(self) -> tuple[Floats, ...]:
+        """The middles of the cells along each column."""
+        columns = zip(self.low, self.widths, self.sides, strict=True)
+        return tuple(low + width * (np.arange(side) + 0.5) for low, width, side in columns)
+
+    @property
+    def middles(self) -> Floats:
+        """The middles of all cells, the last column running fastest."""
+        return grid_points(self.axes)
+
+    def spread(self, cells: Indices, rng: np.random.Generator) -> Floats:
+        """Return a point drawn evenly from each of these cells, numbered as :attr:`middles`."""
+        places = np.stack(np.unravel_index(cells, self.sides), axis=-1)
+        return np.asarray(self.low + self.widths * (places + rng.random(places.shape)))
+
+
+@dataclass(frozen=True)
+class CountedGrid:
+    """What a fit releases: noisy counts of the cells.
+
+    Attributes
+    ----------
+    grid : Grid
+    counts : ndarray of the grid's shape
+    counts_error : float
+        The standard error of each count.
+    n_rows : float
+        The noisy number of rows.
+    n_rows_error : float
+        Its standard error.
+    notes : tuple of Note
+        That there are too few rows, if so.
+    """
+
+    grid: Grid
+    counts: Floats
+    counts_error: float
+    n_rows: float
+    n_rows_error: float
+    notes: tuple[Note, ...] = ()
+
+
+def ask_density(door: PointRows, run: Run) -> CountedGrid:
+    """Ask for the number of rows, and for the counts of as many cells as it bears."""
+    whole = door.cut(run.meter, run.seed, [_uncut(0)])
+    budget = _less_noisy(whole, run.budget.whole)
+    for_count = budget.take(_COUNT)
+    number = whole.ask_count("number of rows", for_count)
+    for_cells = budget if whole.n_rows_is_public else budget.remainder(for_count)
+    n_rows = max(float(number.value[0]), 1.0)
+    error = math.hypot(whole.table_error(for_cells, 1), _CHANCE)
+    affordable = n_rows / (_ROWS_OF_A_CELL * error)
+    columns = len(door.schema)
+    side = min(round(affordable ** (1 / columns)), _MOST[columns])
+    grid = Grid.over(door.schema, max(side, _FEWEST))
+    counts = _ask_counts(door, run, grid, for_cells)
+    return CountedGrid(
+        grid,
+        counts.value.reshape(grid.sides),
+        counts.standard_error,
+        n_rows,
+        number.standard_error,
+        (_HIDDEN,) if side <= _FEWEST else (),
+    )
+
+
+def _less_noisy(view: TableView, budget: Share) -> Share:
+    """Return the budget, or pure ε in its place where that keeps the promise with less noise."""
+    pure = view.pure_share(budget)
+    if pure is None or view.table_error(pure, 1) > view.table_error(budget, 1):
+        return budget
+    return pure
+
+
+def _ask_counts(door: PointRows, run: Run, grid: Grid, share: Share) -> Noisy:
+    seed, name, cuts = run.another_seed(), "counts of cells", _cuts_of(grid)
+    if len(cuts) == 1:
+        return door.cut(run.meter, seed, cuts).ask_histograms(name, share)
+    plane = [_plane_of(door, grid)] if len(cuts) > 2 else []
+    kept = cuts[:1] if plane else cuts
+    tables = door.cut(run.meter, seed, kept, [(0, 1)], plane)
+    asked = tables.ask_pair_tables(name, [(0, 1)], share)
+    return Noisy(asked.cells, asked.standard_error)
+
+
+def _cuts_of(grid: Grid) -> Sequence[Cut]:
+    return [Cut(j, edges, np.arange(len(edges) + 1)) for j, edges in enumerate(grid.cuts)]
+
+
+def _uncut(column: int) -> Cut:
+    return Cut(column, np.empty(0), np.zeros(1, np.int64))
+
+
+def _plane_of(door: PointRows, grid: Grid) -> CellGroups:
+    """Return the second and third column as one attribute: each cell of theirs is a point."""
+    points = grid_points((door.domain.center[:1], *grid.axes[1:]))
+    return CellGroups(door.domain.to_unit_ball(points), np.arange(len(points)))

@@ -1,0 +1,252 @@
+"""Clusters of a smoothed grid by persistence: peaks that stand out from the saddles between them.
+
+Cells are taken from the densest down. A cell without a denser neighbour begins a peak, and where
+two peaks meet is a saddle (ToMATo, Chazal, Guibas, Oudot and Skraba 2013). The lower peak stays a
+cluster if it stands above the saddle by more than noise and chance explain among so many cells, and
+if the saddle is a valley, and no dent of a long ridge. All of it is post-processing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from privclust._typing import Floats, Indices
+from privclust.density.grid_counts import CountedGrid
+from privclust.density.smooth import Smoothed, smooth
+from privclust.exceptions import ParameterError
+
+# How deep a valley is at least: the saddle has at most this share of the lower peak.
+_VALLEY = 0.65
+# By how many errors a peak stands above its saddle at least, and what is taken off for cells that
+# are not independent.
+_LEAST_SURE, _DEPENDENT = 2.5, 0.5
+
+
+@dataclass(frozen=True)
+class Merge:
+    """Where a peak meets a higher one.
+
+    Attributes
+    ----------
+    place, saddle_place : ndarray of shape (n_columns,)
+        The middles of the cells of the peak and of the saddle, in the units of the data.
+    peak, saddle : float
+        Rows of a cell there.
+    significance : float
+        How far the peak stands above the saddle, in errors of noise and chance.
+    strength : float
+        From 1 on the peak is a cluster of its own: the smaller of what is needed of the
+        significance, and of the depth of the valley.
+    apart : bool
+        Whether the two are different clusters.
+    """
+
+    place: Floats
+    saddle_place: Floats
+    peak: float
+    saddle: float
+    significance: float
+    strength: float
+    apart: bool
+
+
+@dataclass(frozen=True)
+class Found:
+    """Clusters of a grid.
+
+    Attributes
+    ----------
+    labels : ndarray of the grid's shape
+        The largest cluster first; -1 where rows do not stand out from the noise.
+    n_clusters : int
+    merges : tuple of Merge
+        The strongest first.
+    """
+
+    labels: Indices
+    n_clusters: int
+    merges: tuple[Merge, ...]
+
+
+def find_clusters(counted: CountedGrid, n_clusters: int | None, least: float) -> Found:
+    """Return the clusters that stand out, or as many as are asked for.
+
+    A cluster holds at least the share ``least`` of the rows; the number is not held to it.
+    """
+    seen, few = smooth(counted), least * counted.n_rows
+    foreground = seen.foreground(few)
+    if counted.notes or not foreground.any():
+        _check_number(n_clusters, 1)
+        return Found(np.zeros(seen.density.shape, np.intp), 1, ())
+    tree = MergeTree.of(seen, foreground)
+    sure = max(_LEAST_SURE, math.sqrt(2 * math.log(max(len(tree.order), 2))) - _DEPENDENT)
+    strengths = tree.strengths(sure)
+    if n_clusters is None:
+        apart = _without_small(tree, {int(i) for i in np.flatnonzero(strengths >= 1)}, few)
+    else:
+        _check_number(n_clusters, tree.n_pieces + len(strengths))
+        strongest = np.argsort(-strengths, kind="stable")
+        apart = {int(i) for i in strongest[: max(0, n_clusters - tree.n_pieces)]}
+    labels = _number_by_size(tree.labels(apart), seen.density, n_clusters)
+    merges = tree.merges(counted, strengths, apart)
+    return Found(labels, int(labels.max()) + 1, merges)
+
+
+def _check_number(n_clusters: int | None, most: int) -> None:
+    if n_clusters is not None and n_clusters > most:
+        raise ParameterError(
+            f"n_clusters must be at most {most}, the number of peaks of this density, got "
+            f"{n_clusters}; ask for fewer clusters, or fit with a larger budget."
+        )
+
+
+def _without_small(tree: MergeTree, apart: set[int], few: float) -> set[int]:
+    """Return the merges that stay apart when small clusters join what they meet first."""
+    while apart:
+        labels = tree.cell_labels(apart)
+        rows = np.bincount(labels, tree.density, len(tree.order))
+        sizes = {merge: rows[tree.lower[merge]] for merge in apart}
+        smallest = min(sizes, key=lambda merge: (sizes[merge], merge))
+        if sizes[smallest] >= few:
+            break
+        apart = apart - {smallest}
+    return apart
+
+
+def _number_by_size(labels: Indices, density: Floats, most: int | None) -> Indices:
+    """Return labels from the largest cluster on; of more than are wanted, the rest is noise."""
+    names = np.unique(labels[labels >= 0])
+    sizes = np.array([density[labels == name].sum() for name in names])
+    numbered = np.full(labels.shape, -1, np.intp)
+    for number, place in enumerate(np.argsort(-sizes, kind="stable")[:most]):
+        numbered[labels == names[place]] = number
+    return numbered
+
+
+@dataclass(frozen=True)
+class MergeTree:
+    """The peaks of a smoothed grid and where they meet, from the densest cell down.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    order : ndarray of shape (n,)
+        The cells, the densest first; below a cell is named by its place in this order.
+    density, error : ndarray of shape (n,)
+    steepest : ndarray of shape (n,)
+        The densest neighbour of each cell; itself at a peak.
+    lower, higher, saddle : ndarray of shape (n_merges,)
+        Of each merge, in the order of its saddle: the two peaks, and where they meet.
+    """
+
+    shape: tuple[int, ...]
+    order: Indices
+    density: Floats
+    error: Floats
+    steepest: Indices
+    lower: Indices
+    higher: Indices
+    saddle: Indices
+
+    @classmethod
+    def of(cls, seen: Smoothed, foreground: np.ndarray) -> MergeTree:
+        """Return the tree of the cells of the foreground."""
+        shape, cells = seen.density.shape, np.flatnonzero(foreground)
+        order = cells[np.argsort(-seen.density.ravel()[cells], kind="stable")]
+        denser = _denser_neighbours(order, shape)
+        steepest = np.minimum(denser.min(axis=1), np.arange(len(order)))
+        top, merges = np.arange(len(order)), []
+
+        def peak_of(cell: int) -> int:
+            while top[cell] != cell:
+                top[cell] = top[top[cell]]
+                cell = int(top[cell])
+            return cell
+
+        for cell in np.flatnonzero(steepest < np.arange(len(order))).tolist():
+            met = sorted({peak_of(near) for near in denser[cell].tolist() if near < cell})
+            top[cell] = met[0]
+            for low in met[1:]:
+                merges.append((low, met[0], cell))
+                top[low] = met[0]
+        lower, higher, saddle = np.array(merges, np.intp).reshape(-1, 3).T
+        density, error = (part.ravel()[order] for part in (seen.density, seen.error))
+        return cls(shape, order, density, error, steepest, lower, higher, saddle)
+
+    @property
+    def n_pieces(self) -> int:
+        """The number of connected pieces."""
+        peaks = self.steepest == np.arange(len(self.order))
+        return int(peaks.sum()) - len(self.lower)
+
+    @property
+    def significances(self) -> Floats:
+        """How far each lower peak stands above its saddle, in errors."""
+        above = self.density[self.lower] - self.density[self.saddle]
+        return above / np.hypot(self.error[self.lower], self.error[self.saddle])
+
+    def strengths(self, sure: float) -> Floats:
+        """Return by how much each merge has what it takes to stay apart; enough from 1 on."""
+        depths = np.log(self.density[self.lower] / self.density[self.saddle])
+        return np.minimum(self.significances / sure, depths / math.log(1 / _VALLEY))
+
+    def cell_labels(self, apart: Collection[int]) -> Indices:
+        """Return the peak that each cell belongs to if only these merges stay apart."""
+        root = np.arange(len(self.order))
+
+        def root_of(peak: int) -> int:
+            while root[peak] != peak:
+                peak = int(root[peak])
+            return peak
+
+        for merge, (low, high) in enumerate(zip(self.lower, self.higher, strict=True)):
+            if merge not in apart:
+                one, two = root_of(int(low)), root_of(int(high))
+                root[max(one, two)] = min(one, two)
+        labels = np.arange(len(self.order))
+        for cell in np.flatnonzero(self.steepest < labels).tolist():
+            labels[cell] = labels[self.steepest[cell]]
+        roots = np.array([root_of(peak) for peak in np.unique(labels).tolist()], np.intp)
+        return np.asarray(roots[np.unique(labels, return_inverse=True)[1]])
+
+    def labels(self, apart: Collection[int]) -> Indices:
+        """Return the same for the whole grid; -1 outside of the foreground."""
+        whole = np.full(int(np.prod(self.shape)), -1, np.intp)
+        whole[self.order] = self.cell_labels(apart)
+        return whole.reshape(self.shape)
+
+    def merges(
+        self, counted: CountedGrid, strengths: Floats, apart: Collection[int]
+    ) -> tuple[Merge, ...]:
+        """Return all merges for people, the strongest first."""
+        middles, significances = counted.grid.middles, self.significances
+        return tuple(
+            Merge(
+                middles[self.order[self.lower[i]]],
+                middles[self.order[self.saddle[i]]],
+                float(self.density[self.lower[i]]),
+                float(self.density[self.saddle[i]]),
+                float(significances[i]),
+                float(strengths[i]),
+                int(i) in apart,
+            )
+            for i in np.argsort(-strengths, kind="stable")
+        )
+
+
+def _denser_neighbours(order: Indices, shape: tuple[int, ...]) -> Indices:
+    """Return the places in the order of the neighbours of each cell; too large if there is none."""
+    padded = tuple(side + 2 for side in shape)
+    inside = tuple(place + 1 for place in np.unravel_index(order, shape))
+    codes = np.ravel_multi_index(inside, padded)
+    places = np.full(int(np.prod(padded)), len(order), np.intp)
+    places[codes] = np.arange(len(order))
+    moves = [move for move in product((-1, 0, 1), repeat=len(shape)) if any(move)]
+    middle = np.ravel_multi_index((1,) * len(shape), padded)
+    steps = [np.ravel_multi_index(tuple(1 + one for one in move), padded) for move in moves]
+    return places[codes[:, None] + (np.array(steps) - middle)]

@@ -1,0 +1,160 @@
+"""The kind "density": noisy counts of a grid, how it labels rows, and what it says in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privclust._typing import Indices
+from privclust.density.grid_counts import CountedGrid, Grid
+from privclust.density.task import DENSITY
+from privclust.exceptions import ReleaseError
+from privclust.notes import Note
+from privclust.release.facts import Facts, Listing
+from privclust.release.kinds import ReleaseKind, check_not_negative, register_kind
+from privclust.reports.words import TWO_ERRORS, give_or_take
+
+if TYPE_CHECKING:
+    from privclust.release.release import Release
+
+_ARRAYS = {
+    "counts": ("m",),
+    "counts_error": ("one",),
+    "n_rows": ("one",),
+    "n_rows_error": ("one",),
+    "sides": ("d",),
+    "low": ("d",),
+    "widths": ("d",),
+}
+_LABELS = "cell_labels"
+_MOST_CELLS = 2**20
+
+
+def arrays_from_counts(counted: CountedGrid) -> dict[str, Any]:
+    """Return the arrays of a release; the counts stand in a row, the last column fastest."""
+    return {
+        "counts": counted.counts.ravel(),
+        "counts_error": np.array([counted.counts_error]),
+        "n_rows": np.array([counted.n_rows]),
+        "n_rows_error": np.array([counted.n_rows_error]),
+        "sides": np.array(counted.grid.sides, np.int64),
+        "low": counted.grid.low,
+        "widths": counted.grid.widths,
+    }
+
+
+def counts_from_release(release: Release) -> CountedGrid:
+    """Return the counts of a release."""
+    arrays = release.arrays
+    sides = tuple(int(side) for side in arrays["sides"])
+    hidden = (Note("clusters-hidden", ""),) if release.signal != "seen" else ()
+    return CountedGrid(
+        Grid(arrays["low"], arrays["widths"], sides),
+        arrays["counts"].astype(np.float64).reshape(sides),
+        float(arrays["counts_error"][0]),
+        float(arrays["n_rows"][0]),
+        float(arrays["n_rows_error"][0]),
+        hidden,
+    )
+
+
+def with_cell_labels(release: Release, labels: Indices, clusterer: str) -> Release:
+    """Return a density whose cells are labelled by a clusterer; its digest names the first."""
+    from privclust.release.release import Release
+
+    return Release(
+        kind="density",
+        arrays={**release.arrays, _LABELS: labels.ravel().astype(np.int64)},
+        schema=release.schema,
+        parameters={**release.parameters, "clusterer": clusterer, "density": release.digest},
+        privacy=release.privacy,
+        created=release.created,
+    )
+
+
+def grid_labels(release: Release) -> Indices:
+    """Return the cluster of each cell: by the clusterer that labelled it, else by persistence."""
+    from privclust.density.answers import clusters_of_density
+
+    if _LABELS in release.arrays:
+        sides = tuple(int(side) for side in release.arrays["sides"])
+        return np.asarray(release.arrays[_LABELS].reshape(sides), np.intp)
+    return clusters_of_density(release).cell_labels
+
+
+def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield the cluster of the cell of every row; -1 is noise."""
+    from privclust.density.predicting import label_by_cell
+
+    grid = counts_from_release(release).grid
+    yield from label_by_cell(X, release.schema, grid, grid_labels(release))
+
+
+def _check(release: Release) -> None:
+    arrays, columns = release.arrays, len(release.schema)
+    if release.schema.categorical or not 1 <= columns <= (DENSITY.most or 0):
+        raise ReleaseError("A density has one to three columns of numbers; correct its schema.")
+    sides, cells = arrays["sides"], len(arrays["counts"])
+    if len(sides) != columns or sides.dtype.kind != "i" or (sides < 1).any():
+        raise ReleaseError("A density needs a number of cells for each column; correct 'sides'.")
+    if cells > _MOST_CELLS or int(np.prod(sides.astype(object))) != cells:
+        raise ReleaseError("The counts of a density do not fit its 'sides'; correct them.")
+    if (arrays["widths"] <= 0).any():
+        raise ReleaseError("The cells of a density are wider than 0; correct 'widths'.")
+    if any(len(arrays[name]) != 1 for name in ("counts_error", "n_rows", "n_rows_error")):
+        raise ReleaseError("A density has one number of rows and one of each error; correct it.")
+    check_not_negative(release, "counts_error", "n_rows", "n_rows_error")
+    if _LABELS in arrays:
+        found = arrays[_LABELS]
+        if found.shape != (cells,) or found.dtype.kind != "i" or (found < -1).any():
+            raise ReleaseError(
+                "A density needs a whole number from -1 on for each cell; correct 'cell_labels'."
+            )
+
+
+def _facts(release: Release) -> Facts:
+    from privclust.density.answers import clusters_of_density
+
+    counted, names = counts_from_release(release), release.schema.names
+    found = clusters_of_density(release)
+    cells = " × ".join(map(str, counted.grid.sides))
+    lines = [
+        [str(label), give_or_take(f"{size:,.0f}", error)]
+        for label, (size, error) in enumerate(zip(found.sizes, found.sizes_error, strict=True))
+    ]
+    merges = [merge for merge in found.persistence if merge.apart]
+    clusterer = release.parameters.get("clusterer")
+    return Facts(
+        summary=[
+            ("cells", cells),
+            ("columns", ", ".join(names)),
+            ("rows, with noise", f"{counted.n_rows:,.0f}"),
+            ("clusters", found.verdict),
+            *([("labelled by", str(clusterer))] if clusterer else []),
+        ],
+        listings=[Listing(["cluster", f"rows {TWO_ERRORS}"], lines)],
+        values={
+            "n_clusters": found.n_clusters,
+            "verdict": found.verdict,
+            "sizes": found.sizes.tolist(),
+            "sizes_error": found.sizes_error.tolist(),
+            "significance": [merge.significance for merge in merges],
+        },
+    )
+
+
+register_kind(
+    ReleaseKind(
+        name="density",
+        title="Density",
+        arrays=_ARRAYS,
+        check=_check,
+        facts=_facts,
+        template="density/report.html.j2",
+        context="privclust.density.report:density_context",
+        labels=labels,
+    )
+)

@@ -1,0 +1,137 @@
+"""What the report of a density shows: the heat map, the clusters, and where peaks meet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from privclust._typing import Floats, Indices
+from privclust.density.answers import clusters_of_density
+from privclust.density.grid_counts import Grid
+from privclust.density.persistence import Merge
+from privclust.density.release import counts_from_release, grid_labels
+from privclust.density.smooth import smooth
+from privclust.reports.svg import INK, WIDTH, inline_svg, short_name
+from privclust.reports.words import format_error
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from privclust.release.release import Release
+
+_MOST_MERGES = 12
+# Colours of clusters that are told apart in light, in dark and by most colour-blind readers.
+_COLOURS = ("#377eb8", "#ff7f00", "#4daf4a", "#f781bf", "#a65628", "#984ea3", "#999999", "#e41a1c")
+
+
+def density_context(release: Release) -> dict[str, Any]:
+    """Return what the template needs."""
+    counted, found = counts_from_release(release), clusters_of_density(release)
+    seen, labels = smooth(counted), grid_labels(release)
+    names = release.schema.names
+    density = np.maximum(seen.density, 0)
+    return {
+        "rows": f"{counted.n_rows:,.0f}",
+        "rows_error": format_error(2 * counted.n_rows_error),
+        "cells": " × ".join(map(str, counted.grid.sides)),
+        "n_cells": f"{counted.counts.size:,}",
+        "error": format_error(counted.counts_error),
+        "verdict": found.verdict,
+        "hidden": release.signal != "seen",
+        "clusterer": release.parameters.get("clusterer"),
+        "of": str(release.parameters.get("density", ""))[:12],
+        "columns": len(names),
+        "sizes": [
+            {"label": str(label), "size": f"{size:,.0f}", "error": format_error(2 * error)}
+            for label, (size, error) in enumerate(zip(found.sizes, found.sizes_error, strict=True))
+        ],
+        "merges": [_line(merge) for merge in found.persistence[:_MOST_MERGES]],
+        "more_merges": max(0, len(found.persistence) - _MOST_MERGES),
+        "picture": _picture(counted.grid, density, labels, names),
+    }
+
+
+def _line(merge: Merge) -> dict[str, str]:
+    return {
+        "place": ", ".join(f"{x:.4g}" for x in merge.place),
+        "peak": f"{merge.peak:.3g}",
+        "saddle": f"{merge.saddle:.3g}",
+        "significance": f"{merge.significance:.1f}",
+        "apart": "stay apart" if merge.apart else "one cluster",
+    }
+
+
+def _picture(grid: Grid, density: Floats, labels: Indices, names: tuple[str, ...]) -> str:
+    """Draw the density beside the clusters: as a line, a map, or maps from three sides."""
+    count = int(labels.max()) + 1
+    alt = (
+        f"How dense rows are in the cells of {', '.join(map(short_name, names))}, and which of "
+        f"{count} clusters each cell belongs to."
+    )
+    if len(names) == 1:
+        return inline_svg(
+            "density", alt, (WIDTH, 2.8), lambda figure: _draw_line(figure, grid, density, labels)
+        )
+    sides = [(0, 1)] if len(names) == 2 else [(0, 1), (0, 2), (1, 2)]
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots(len(sides), 2, squeeze=False)
+        for (left, right), (first, second) in zip(axes, sides, strict=True):
+            _draw_map(left, grid, _seen_from(density, first, second), (first, second), names)
+            _draw_labels(right, grid, _labels_from(labels, density, first, second), first, second)
+            right.set_xlabel(short_name(names[first]))
+
+    height = 3.6 * len(sides)
+    return inline_svg("density", alt, (WIDTH, height), draw, narrow_height=2.2 * len(sides))
+
+
+def _seen_from(density: Floats, first: int, second: int) -> Floats:
+    others = tuple(axis for axis in range(density.ndim) if axis not in (first, second))
+    return np.asarray(density.sum(axis=others))
+
+
+def _labels_from(labels: Indices, density: Floats, first: int, second: int) -> Indices:
+    """Return the label of the densest cell along the line of sight."""
+    if labels.ndim == 2:
+        return labels
+    (other,) = (axis for axis in range(3) if axis not in (first, second))
+    best = np.where(labels >= 0, density, -1).argmax(axis=other)
+    return np.take_along_axis(labels, np.expand_dims(best, other), other).squeeze(other)
+
+
+def _ends(grid: Grid, axis: int) -> tuple[float, float]:
+    low = float(grid.low[axis])
+    return low, low + float(grid.widths[axis]) * grid.sides[axis]
+
+
+def _draw_map(
+    ax: Axes, grid: Grid, shown: Floats, pair: tuple[int, int], names: tuple[str, ...]
+) -> None:
+    extent = (*_ends(grid, pair[0]), *_ends(grid, pair[1]))
+    ax.imshow(shown.T, origin="lower", extent=extent, aspect="auto", cmap="viridis")
+    ax.set_xlabel(short_name(names[pair[0]]))
+    ax.set_ylabel(short_name(names[pair[1]]))
+
+
+def _draw_labels(ax: Axes, grid: Grid, labels: Indices, first: int, second: int) -> None:
+    from matplotlib.colors import to_rgba
+
+    colours = np.array([to_rgba(colour) for colour in _COLOURS] + [(0.0, 0.0, 0.0, 0.0)])
+    shown = colours[np.where(labels < 0, len(_COLOURS), labels % len(_COLOURS))]
+    extent = (*_ends(grid, first), *_ends(grid, second))
+    ax.imshow(shown.transpose(1, 0, 2), origin="lower", extent=extent, aspect="auto")
+    ax.set_yticks([])
+
+
+def _draw_line(figure: Figure, grid: Grid, density: Floats, labels: Indices) -> None:
+    ax, (places,) = figure.subplots(), grid.axes
+    ax.plot(places, density, color=INK, linewidth=1)
+    for label in range(int(labels.max()) + 1):
+        own = np.where(labels == label, density, 0)
+        colour = _COLOURS[label % len(_COLOURS)]
+        ax.fill_between(places, own, color=colour, alpha=0.6, step="mid", linewidth=0)
+    ax.set_ylabel("rows of a cell")
+    ax.yaxis.grid(visible=True)
+    ax.set_axisbelow(True)

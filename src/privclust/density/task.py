@@ -1,0 +1,18 @@
+"""What a density offers: clusters of any shape, in one to three columns of numbers."""
+
+from __future__ import annotations
+
+from privclust.tasks import Task, Variant
+
+DENSITY = Task(
+    "density",
+    "Clusters of any shape (density)",
+    "Where the rows are dense, in up to three columns of numbers, and which clusters stand out.",
+    (Variant("privclust.density:PrivateDensity", ()),),
+    "Count private rows in the cells of a grid; clusters of any shape are then free.",
+    "Rehearse a density on synthetic rows: questions, cost, noise, agreement to expect.",
+    takes="numbers",
+    most=3,
+    audit="privclust.density.audited:density_subject",
+)
+COMMANDS = {"density": (DENSITY,)}
