@@ -24,8 +24,9 @@ from privclust.privacy.meter import Meter
 from privclust.schema.facts import Box, Categories
 from privclust.schema.schema import Schema
 from privclust.unit.rows import AddRemoveRow, ReplaceRow
+from support.doors import PairOfDoors
 from support.noise import NoNoise, seeded_noise
-from support.transcripts import Transcript, amount_lost, recorded_draws
+from support.transcripts import amount_lost, recorded_draws
 from support.views import plenty_of
 
 BUDGETS = {"pure": Budget(4), "zcdp": Budget(4, 1e-6)}
@@ -49,25 +50,6 @@ CROWD = pd.DataFrame(
 )
 FAR = pd.DataFrame({"x": [1.0], "n": [20_000], "a": ["c"], "b": ["d"]})
 NEAR = pd.DataFrame({"x": [0.3], "n": [0], "a": ["a"], "b": ["e"]})
-
-
-class PairOfDoors:
-    """Stands for a door: every view is one of a pair, and every question is put to both."""
-
-    def __init__(self, doors, budget):
-        self._doors, self._plenty = doors, plenty_of(budget)
-        self.schema, self.domain = doors[0].schema, doors[0].domain
-        self.transcripts = []
-
-    def _paired(self, views):
-        self.transcripts.append(Transcript(views))
-        return self.transcripts[-1]
-
-    def private(self):
-        return self._paired([door.private(Meter(self._plenty), None) for door in self._doors])
-
-    def cut(self, meter, seed, *public):
-        return self._paired([d.cut(Meter(self._plenty), seed, *public) for d in self._doors])
 
 
 def run_of(budget, unit, *, halved=False, seed=0):

@@ -13,9 +13,17 @@ from typing import Any
 import numpy as np
 
 from privclust._typing import Floats
+from privclust.clustering.any_clusterer import (
+    N_ROWS,
+    check_clusterer,
+    cluster_cells_by,
+    words_of_clusterer,
+)
 from privclust.clustering.choose_k import DEFAULT_RANGE, Choice, choose_n_clusters
+from privclust.clustering.dendrogram import Dendrogram
 from privclust.clustering.from_cells import (
     as_table,
+    most_clusters,
     pull_into_bounds,
     sample_rows,
     sample_table,
@@ -30,6 +38,7 @@ from privclust.clustering.release import (
     kmeans_release,
     sample_notes,
     synthetic_model,
+    with_cell_labels,
 )
 from privclust.exceptions import LowSignalWarning, ParameterError, ReleaseError
 from privclust.parameters import WHOLE, Whole, check_memory
@@ -111,6 +120,53 @@ class SummaryAnswers:
         Nothing more is spent: it is computed from what is released already.
         """
         return kmeans_release(self.release(), n_clusters)
+
+    def dendrogram(self) -> Dendrogram:
+        """Return Ward's tree of the cells: which clusters are parts of which, for every k."""
+        release = self.release()
+        if most_clusters(cells_from_release(release)) < 2:
+            raise ParameterError(
+                "A tree needs two cells that stand out from the noise; summarise with a larger "
+                "budget."
+            )
+        return Dendrogram.of(release)
+
+    def cluster(self, estimator: Any, *, n_rows: int = N_ROWS) -> Release:
+        """Return clusters by any clusterer of scikit-learn, as a summary that labels new rows.
+
+        The clusterer is fitted to synthetic rows or, if it is of the kind of k-means, to the cells
+        and their counts; in either case columns are measured as the summary does: in units of
+        their declared widths with a schema, in those of the data with bounds. A new row has the
+        label of its nearest cell. Nothing more is spent.
+
+        Parameters
+        ----------
+        estimator : clusterer or mixture of scikit-learn
+            Such as ``HDBSCAN(min_cluster_size=150)``; it is not changed.
+        n_rows : int, default=3000
+            How many synthetic rows it is fitted to.
+
+        Notes
+        -----
+        k-means, mixtures, spectral clustering and HDBSCAN find clusters in whatever they are given;
+        :meth:`choose_k` and :class:`privclust.PrivateDensity` can say that there is one.
+        """
+        check_clusterer(estimator)
+        WHOLE.check("n_rows", n_rows)
+        release = self.release()
+        cells, scales = cells_from_release(release), column_scales(release)
+        live = cells.counts > 0
+
+        def draw_rows() -> Floats:
+            if release.schema.categorical:
+                return sample_rows(cells, int(n_rows), np.random.default_rng(0))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", LowSignalWarning)
+                return np.asarray(self.sample(int(n_rows), random_state=0)) / scales
+
+        labels = np.full(len(live), -1, np.intp)
+        labels[live] = cluster_cells_by(estimator, cells.cells[live], cells.counts[live], draw_rows)
+        return with_cell_labels(release, labels, words_of_clusterer(estimator))
 
     def profiles(self, n_clusters: int) -> list[Profile]:
         """Return what sets each of k clusters apart from all rows, beyond the noise.

@@ -60,7 +60,7 @@ def cluster_cells_by(
         found = _by_majority(cells, rows, of_rows)
         if hasattr(fitted, "predict"):
             found = np.asarray(fitted.predict(cells))
-    return _number_by_weight(found, weights)
+    return number_by_weight(found, weights)
 
 
 def _is_like_kmeans(estimator: Any) -> bool:
@@ -80,7 +80,8 @@ def _by_majority(cells: Floats, rows: Floats, labels: Indices) -> Indices:
     return np.asarray(names[votes.argmax(axis=1)])
 
 
-def _number_by_weight(labels: Indices, weights: Floats) -> Indices:
+def number_by_weight(labels: Indices, weights: Floats) -> Indices:
+    """Return labels from the heaviest cluster on; -1 stays."""
     names = np.unique(labels[labels >= 0])
     sizes = np.array([weights[labels == name].sum() for name in names])
     order = names[np.argsort(-sizes, kind="stable")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,15 @@ from privclust.opening.rows import Opened, open_points
 from privclust.predicting import PrivateClusterMixin
 from privclust.schema.schema import Schema
 from privclust.unit import row_unit
+
+
+def label_by_nearest(
+    X: Any, schema: Schema, scaling: dict[str, Any], cells: Floats, labels: Labels
+) -> Iterator[Labels]:
+    """Yield the label of the cell that is nearest to each row, while the rows are read."""
+    with open_points(X, schema=schema, ignore=None) as opened:
+        for part in OwnPoints(opened, **scaling).label_parts(cells):
+            yield labels[part]
 
 
 class PointLabels(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateClusterMixin):

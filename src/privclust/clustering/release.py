@@ -309,6 +309,7 @@ _ARRAYS = {
     "within": ("one",),
     "within_error": ("one",),
 }
+_LABELS = "cell_labels"  # of summaries whose cells were clustered
 _NUMBERS = tuple(name for name, axes in _ARRAYS.items() if axes == ("one",))
 _PLACES = {"groups": "group_variances", "raw_cells": "cells"}
 
@@ -367,6 +368,35 @@ def sample_notes(release: Release) -> tuple[str, ...]:
     if model is not None:
         return (*told, *model.sentences)
     return (*told, NO_TABLES) if release.schema.numeric else told
+
+
+def with_cell_labels(release: Release, found: npt.NDArray[np.intp], clusterer: str) -> Release:
+    """Return a summary whose cells are labelled by a clusterer; its digest names the first."""
+    from privclust.release.release import Release
+
+    told = {name: value for name, value in release.parameters.items() if name != "clusterer"}
+    return Release(
+        kind="summary",
+        arrays={**release.arrays, _LABELS: found.astype(np.int64)},
+        schema=release.schema,
+        parameters={"summary": release.digest, **told, "clusterer": clusterer},
+        privacy=release.privacy,
+        created=release.created,
+    )
+
+
+def cell_labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield the label of the cell that is nearest to every row; cells without rows have none."""
+    from privclust.clustering.predicting import label_by_nearest
+
+    if _LABELS not in release.arrays:
+        raise ReleaseError(
+            "A summary labels rows once its cells are clustered; label them with what "
+            "Summary(release).kmeans(k) or .cluster(estimator) returns."
+        )
+    live = release.arrays["counts"] > 0
+    cells, found = release.arrays["cells"][live], release.arrays[_LABELS][live]
+    yield from label_by_nearest(X, release.schema, scaling_of(release), cells, found)
 
 
 def kmeans_release(release: Release, n_clusters: int) -> Release:
@@ -430,6 +460,7 @@ def _check_summary(release: Release) -> None:
         raise ReleaseError("A summary has one number of rows and one of each error; correct it.")
     check_profiles(release, len(arrays.get("profile_centers", ())))
     check_tables(release)
+    check_cell_labels(release, len(arrays["cells"]))
     for name, target in _PLACES.items():
         places, most = arrays[name], len(arrays[target])
         if places.dtype.kind != "i" or ((places < 0) | (places >= most)).any():
@@ -441,6 +472,21 @@ def _check_summary(release: Release) -> None:
         raise ReleaseError("A summary needs at least one cell with rows; fit it again.")
 
 
+def check_cell_labels(release: Release, n_cells: int) -> None:
+    """Raise unless labels of cells, if there are any, are whole numbers from -1 on."""
+    found = release.arrays.get(_LABELS, np.zeros(n_cells, np.int64))
+    if found.shape != (n_cells,) or found.dtype.kind != "i" or (found < -1).any():
+        raise ReleaseError(
+            f"A {release.kind} needs a whole number from -1 on for each cell; correct {_LABELS!r}."
+        )
+
+
+def clusterer_fact(release: Release) -> list[tuple[str, str]]:
+    """Return what labelled the cells, if they are labelled."""
+    clusterer = release.parameters.get("clusterer")
+    return [("labelled by", str(clusterer))] if clusterer else []
+
+
 def _summary_facts(release: Release) -> Facts:
     cells, names = cells_from_release(release), Coordinates(release.schema).names
     order = np.argsort(-cells.counts, kind="stable")[:20]
@@ -450,6 +496,7 @@ def _summary_facts(release: Release) -> Facts:
             ("cells", str(most_clusters(cells))),
             ("columns", str(len(release.schema))),
             ("rows, with noise", f"{cells.n_rows:,.0f}"),
+            *clusterer_fact(release),
         ],
         listings=[
             Listing(
@@ -479,5 +526,6 @@ register_kind(
         facts=_summary_facts,
         template="clustering/summary.html.j2",
         context="privclust.clustering.report:summary_context",
+        labels=cell_labels,
     )
 )

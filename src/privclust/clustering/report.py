@@ -12,6 +12,7 @@ from privclust._typing import Floats
 from privclust.categories.report import metric_context
 from privclust.clustering.answers import Summary
 from privclust.clustering.choose_k import Choice
+from privclust.clustering.dendrogram import Dendrogram, draw_tree
 from privclust.clustering.from_cells import most_clusters
 from privclust.clustering.release import (
     cells_from_release,
@@ -22,7 +23,7 @@ from privclust.clustering.release import (
     pictures,
 )
 from privclust.reports.plots import Map, heat_map, map_plot, principal_map, size_plot
-from privclust.reports.svg import ACCENT, INK, WIDTH, inline_svg, short_name
+from privclust.reports.svg import ACCENT, INK, WIDTH, inline_svg, is_narrow, short_name
 from privclust.reports.words import format_error
 from privclust.schema.coordinates import Coordinates
 
@@ -209,6 +210,7 @@ def _minus(text: str) -> str:
 # What the report of a summary shows: the curve of k, and the clusters for a chosen k.
 
 _FEWEST_CELLS = 3
+_MOST_LEAVES = 30
 
 
 def summary_context(release: Release) -> dict[str, Any]:
@@ -221,6 +223,7 @@ def summary_context(release: Release) -> dict[str, Any]:
         "rows_error": format_error(2 * cells.n_rows_error),
         "n_cells": most_clusters(cells),
         "of_rows": summary.sample_notes() if "histogram_counts" in release.arrays else (),
+        "labelled": _labelled(release),
     }
     if not found:
         return shown
@@ -235,6 +238,38 @@ def summary_context(release: Release) -> dict[str, Any]:
         "k": k,
         "sentences": [profile.sentence for profile in summary.profiles(k)],
         "clusters": kmeans_context(summary.kmeans(k)),
+        "tree": _tree_plot(summary.dendrogram()),
+    }
+
+
+def _labelled(release: Release) -> dict[str, Any] | None:
+    """Return the clusters of labelled cells and about how many rows they have, if there are any."""
+    labels, counts = release.arrays.get("cell_labels"), release.arrays["counts"]
+    if labels is None:
+        return None
+    names = range(int(labels.max()) + 1)
+    return {
+        "by": str(release.parameters.get("clusterer")),
+        "of": str(release.parameters.get("summary", ""))[:12],
+        "sizes": [f"{counts[labels == name].sum():,.0f}" for name in names],
+        "noise": f"{counts[labels < 0].sum():,.0f}" if (labels < 0).any() else "",
+    }
+
+
+def _tree_plot(tree: Dendrogram) -> dict[str, Any]:
+    """Draw the tree of the cells, and count what noise explains of it."""
+
+    def draw(figure: Figure) -> None:
+        most = _MOST_LEAVES // 2 if is_narrow(figure) else _MOST_LEAVES
+        draw_tree(figure.subplots(), tree, most, ACCENT)
+
+    merges, by_noise = len(tree.within_noise), int(tree.within_noise.sum())
+    alt = f"Tree of {merges + 1} cells by Ward's rule; noise explains {by_noise} merges."
+    return {
+        "plot": inline_svg("tree", alt, (WIDTH, 3.4), draw),
+        "merges": merges,
+        "within_noise": by_noise,
+        "leaves": min(_MOST_LEAVES, merges + 1),
     }
 
 

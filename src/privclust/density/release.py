@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privclust._typing import Indices
+from privclust.clustering.release import check_cell_labels, clusterer_fact
 from privclust.density.grid_counts import CountedGrid, Grid
 from privclust.density.task import DENSITY
 from privclust.exceptions import ReleaseError
@@ -107,12 +108,7 @@ def _check(release: Release) -> None:
     if any(len(arrays[name]) != 1 for name in ("counts_error", "n_rows", "n_rows_error")):
         raise ReleaseError("A density has one number of rows and one of each error; correct it.")
     check_not_negative(release, "counts_error", "n_rows", "n_rows_error")
-    if _LABELS in arrays:
-        found = arrays[_LABELS]
-        if found.shape != (cells,) or found.dtype.kind != "i" or (found < -1).any():
-            raise ReleaseError(
-                "A density needs a whole number from -1 on for each cell; correct 'cell_labels'."
-            )
+    check_cell_labels(release, cells)
 
 
 def _facts(release: Release) -> Facts:
@@ -126,14 +122,13 @@ def _facts(release: Release) -> Facts:
         for label, (size, error) in enumerate(zip(found.sizes, found.sizes_error, strict=True))
     ]
     merges = [merge for merge in found.persistence if merge.apart]
-    clusterer = release.parameters.get("clusterer")
     return Facts(
         summary=[
             ("cells", cells),
             ("columns", ", ".join(names)),
             ("rows, with noise", f"{counted.n_rows:,.0f}"),
             ("clusters", found.verdict),
-            *([("labelled by", str(clusterer))] if clusterer else []),
+            *clusterer_fact(release),
         ],
         listings=[Listing(["cluster", f"rows {TWO_ERRORS}"], lines)],
         values={
