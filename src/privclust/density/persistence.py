@@ -20,11 +20,12 @@ from privclust.density.grid_counts import CountedGrid
 from privclust.density.smooth import Smoothed, smooth
 from privclust.exceptions import ParameterError
 
-# How deep a valley is at least: the saddle has at most this share of the lower peak.
-_VALLEY = 0.65
+# How deep a valley is at least: the saddle has at most this share of the lower peak, by the number
+# of cells along an axis. Wide cells fill valleys; where cells are fine, a shallow one is a dent.
+_SADDLE, _OF_SIDES = (0.65, 0.5), (32, 64)
 # By how many errors a peak stands above its saddle at least, and what is taken off for cells that
-# are not independent.
-_LEAST_SURE, _DEPENDENT = 2.5, 0.5
+# are not independent. A peak is the largest of many and a saddle the smallest, so it takes more.
+_LEAST_SURE, _DEPENDENT, _BOTH_ENDS = 2.5, 0.5, 1.25
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,7 @@ def find_clusters(counted: CountedGrid, n_clusters: int | None, least: float) ->
         _check_number(n_clusters, 1)
         return Found(np.zeros(seen.density.shape, np.intp), 1, ())
     tree = MergeTree.of(seen, foreground)
-    sure = max(_LEAST_SURE, math.sqrt(2 * math.log(max(len(tree.order), 2))) - _DEPENDENT)
-    strengths = tree.strengths(sure)
+    strengths = tree.strengths()
     if n_clusters is None:
         apart = _without_small(tree, {int(i) for i in np.flatnonzero(strengths >= 1)}, few)
     else:
@@ -190,10 +190,13 @@ class MergeTree:
         above = self.density[self.lower] - self.density[self.saddle]
         return above / np.hypot(self.error[self.lower], self.error[self.saddle])
 
-    def strengths(self, sure: float) -> Floats:
+    def strengths(self) -> Floats:
         """Return by how much each merge has what it takes to stay apart; enough from 1 on."""
+        largest = math.sqrt(2 * math.log(max(len(self.order), 2)))
+        sure = _BOTH_ENDS * max(_LEAST_SURE, largest - _DEPENDENT)
+        saddle = float(np.interp(max(self.shape), _OF_SIDES, _SADDLE))
         depths = np.log(self.density[self.lower] / self.density[self.saddle])
-        return np.minimum(self.significances / sure, depths / math.log(1 / _VALLEY))
+        return np.minimum(self.significances / sure, depths / math.log(1 / saddle))
 
     def cell_labels(self, apart: Collection[int]) -> Indices:
         """Return the peak that each cell belongs to if only these merges stay apart."""

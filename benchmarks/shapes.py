@@ -1,0 +1,579 @@
+"""Clusters of any shape: private densities, trees and clusterers against those without privacy.
+
+``python benchmarks/shapes.py PART`` measures one part and writes a file to ``benchmarks/results``:
+
+- ``shapes [--runs 10] [--rivals 10] [--only held ...]``: sets by formula, ``shapes.csv``;
+- ``real [--data FOLDER] [--runs 10]``: three real tables and a map of towns, ``shapes-real.csv``;
+- ``trees [--runs 10]``: Ward's tree of a summary, ``shapes-trees.csv``;
+- ``times``: seconds of a fit by the number of rows, ``shapes-times.csv``;
+- ``page``: fills the tables of the pages from the files.
+
+Every fit has rows and noise of its own. Of sets of one cluster the score is the share of fits that
+call them one; of all others it is the adjusted Rand index of all rows, noise included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.cluster import hierarchy
+from scipy.spatial.distance import squareform
+from sklearn.cluster import DBSCAN, HDBSCAN, AgglomerativeClustering, SpectralClustering
+from sklearn.datasets import load_sample_image
+from sklearn.metrics import adjusted_rand_score
+from sklearn.neighbors import NearestNeighbors, kneighbors_graph, radius_neighbors_graph
+
+from keeping import Row, markdown, put_table, read_rows, run_line, write_rows
+from privclust import PrivateDensity, PrivateSummary
+from privclust.density.answers import fill_labels
+from privclust.density.grid_counts import CountedGrid
+from privclust.density.persistence import find_clusters
+from privclust.density.release import counts_from_release
+from privclust.density.smooth import smooth
+from shapes_sets import GROUPS, HELD, SOLID, TOY, Sets, declared_bounds
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "research" / "shapes.md"
+GUIDE = ROOT / "docs" / "guides" / "shapes.md"
+CITIES = ROOT / "examples" / "clinic_sites_cities.csv"
+SETTINGS = ((10_000, 1.0), (10_000, 0.2), (2000, 1.0))
+PLANE = ("held", "fresh", "new", "one cluster")
+MOST_SCORED = 3000
+SIZES = 10**5, 10**6, 10**7
+
+
+def nearest(points: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return the nearest point of each row."""
+    found = NearestNeighbors(n_neighbors=1).fit(points).kneighbors(rows, return_distance=False)
+    return np.asarray(found[:, 0])
+
+
+def without_noise(points: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return labels with that of the nearest point in place of -1."""
+    if (labels < 0).all():
+        return np.zeros(len(labels), int)
+    known = labels >= 0
+    return labels[known][nearest(points[known], points)]
+
+
+class Fit:
+    """One fit to one set: rows and noise of its own, and what methods make of them."""
+
+    def __init__(self, maker: Any, k: int, n: int, epsilon: float, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        self.rows, self.truth = maker(rng, n)
+        self.k, self.epsilon, self.seed, self.n = k, epsilon, seed % 2**31, n
+        self.bounds = declared_bounds(self.rows)
+        chosen = rng.choice(len(self.rows), min(len(self.rows), MOST_SCORED), replace=False)
+        self.seen, self.labels = self.rows[chosen], self.truth[chosen]
+        model = self._density(self.epsilon)
+        self.model, self.counted = model, counts_from_release(model.release())
+        smoothed = smooth(self.counted)
+        fore = smoothed.foreground(0.01 * self.counted.n_rows)
+        self.cells, self.weights = np.argwhere(fore), smoothed.density[fore]
+        self.widths = self.counted.grid.widths
+
+    def _density(self, epsilon: float) -> PrivateDensity:
+        return PrivateDensity(epsilon=epsilon, bounds=self.bounds, random_state=self.seed).fit(
+            self.rows
+        )
+
+    def score(self, found: np.ndarray) -> float:
+        """Return how good labels of the rows that are scored are."""
+        if self.k == 1:
+            return float(len(np.unique(found)) == 1)
+        return float(adjusted_rand_score(self.labels, found))
+
+    def of_grid(self, labels: np.ndarray) -> np.ndarray:
+        """Return the labels of rows by those of the cells of the grid."""
+        grid, filled = self.counted.grid, fill_labels(labels)
+        columns = zip(grid.cuts, self.seen.T, strict=True)
+        return filled[tuple(np.searchsorted(cuts, values, "right") for cuts, values in columns)]
+
+    def of_cells(self, labels: np.ndarray) -> np.ndarray:
+        """Return the labels of rows by those of the cells that stand out."""
+        places = (self.seen - self.counted.grid.low) / self.widths - 0.5
+        return without_noise(self.cells, labels)[nearest(self.cells, places)]
+
+
+def density_found(fit: Fit) -> np.ndarray:
+    """Return the clusters that stand out."""
+    return fit.of_grid(fit.model.clusters().cell_labels)
+
+
+def density_given(fit: Fit) -> np.ndarray:
+    """Return as many clusters as there are."""
+    return fit.of_grid(fit.model.clusters(fit.k).cell_labels)
+
+
+def dbscan_of_cells(fit: Fit) -> np.ndarray:
+    """Return DBSCAN of the grid's cells, with weights."""
+    least = max(1, int(8 * np.median(fit.weights)))
+    found = DBSCAN(eps=1.5, min_samples=least).fit_predict(fit.cells, sample_weight=fit.weights)
+    return fit.of_cells(found)
+
+
+def hdbscan_of_rows(fit: Fit, *, may_be_one: bool = True) -> np.ndarray:
+    """Return HDBSCAN of synthetic rows of the density."""
+    rows = fit.model.sample(2000, random_state=0)
+    clusterer = HDBSCAN(
+        min_cluster_size=100, min_samples=5, allow_single_cluster=may_be_one, copy=True
+    )
+    return without_noise(rows, clusterer.fit_predict(rows))[nearest(rows, fit.seen)]
+
+
+def hdbscan_never_one(fit: Fit) -> np.ndarray:
+    """Return the same where one cluster is no answer."""
+    return hdbscan_of_rows(fit, may_be_one=False)
+
+
+def spectral(graph: Any, k: int) -> np.ndarray:
+    """Return spectral clusters of a graph."""
+    model = SpectralClustering(
+        k, affinity="precomputed", assign_labels="cluster_qr", random_state=0
+    )
+    return np.asarray(model.fit_predict(graph))
+
+
+def spectral_of_cells(fit: Fit) -> np.ndarray:
+    """Return spectral clusters of the grid's cells."""
+    graph = radius_neighbors_graph(fit.cells, 1.5).tocoo()
+    weights = np.maximum(fit.weights, 1e-3)
+    graph.data = weights[graph.row] * weights[graph.col]
+    return fit.of_cells(spectral(graph.tocsr(), fit.k))
+
+
+def spectral_of_summary(fit: Fit) -> np.ndarray:
+    """Return spectral clusters of the cells of a summary."""
+    model = PrivateSummary(epsilon=fit.epsilon, bounds=fit.bounds, random_state=fit.seed).fit(
+        fit.rows
+    )
+    cells = model.cells_[model.counts_ > 2 * model.counts_error_]
+    graph = kneighbors_graph(cells, min(6, len(cells) - 1))
+    return spectral(((graph + graph.T) > 0).astype(float), fit.k)[nearest(cells, fit.seen)]
+
+
+def density_without_privacy(fit: Fit) -> np.ndarray:
+    """Return the clusters of the exact counts of the same cells."""
+    grid = fit.counted.grid
+    edges = [
+        low + width * np.arange(side + 1)
+        for low, width, side in zip(grid.low, grid.widths, grid.sides, strict=True)
+    ]
+    exact = np.histogramdd(fit.rows, edges)[0]
+    counted = CountedGrid(grid, exact, 1e-3, float(len(fit.rows)), 0.0)
+    return fit.of_grid(find_clusters(counted, None, 0.01).labels)
+
+
+def hdbscan_without_privacy(fit: Fit) -> np.ndarray:
+    """Return HDBSCAN of the rows, which is never one cluster, as scikit-learn has it."""
+    found = HDBSCAN(min_cluster_size=max(5, len(fit.seen) // 20), copy=True)
+    return without_noise(fit.seen, found.fit_predict(fit.seen))
+
+
+def spectral_without_privacy(fit: Fit) -> np.ndarray:
+    """Return spectral clusters of some rows."""
+    rows = fit.seen[:1500]
+    graph = kneighbors_graph(rows, 10)
+    return spectral(((graph + graph.T) > 0).astype(float), fit.k)[nearest(rows, fit.seen)]
+
+
+Method = Callable[[Fit], np.ndarray]
+# Of each method whether it is told the number of clusters, and whether it takes seconds.
+METHODS: dict[str, tuple[Method, bool, bool]] = {
+    "density, k found": (density_found, False, False),
+    "density, k given": (density_given, True, False),
+    "DBSCAN of the density": (dbscan_of_cells, False, False),
+    "HDBSCAN of the density": (hdbscan_of_rows, False, True),
+    "HDBSCAN of the density, never one": (hdbscan_never_one, False, True),
+    "spectral of the density, k given": (spectral_of_cells, True, True),
+    "spectral of a summary, k given": (spectral_of_summary, True, True),
+    "no privacy: density, k found": (density_without_privacy, False, False),
+    "no privacy: HDBSCAN": (hdbscan_without_privacy, False, True),
+    "no privacy: spectral, k given": (spectral_without_privacy, True, True),
+}
+OWN = ("density, k found", "density, k given", "no privacy: density, k found")
+
+
+def measure_sets(
+    group: str, sets: Sets, n: int, epsilon: float, runs: int, rivals: int, seed: int
+) -> Iterator[Row]:
+    """Yield the mean score of every method on every set of a group."""
+    for place, (name, (maker, k)) in enumerate(sets.items()):
+        scores: dict[str, list[float]] = {}
+        for run in range(runs):
+            own = np.random.SeedSequence([seed, len(group), place, run, n, round(10 * epsilon)])
+            fit = Fit(maker, k, n, epsilon, int(own.generate_state(1)[0]))
+            for method, (find, told, slow) in METHODS.items():
+                if (told and k == 1) or (slow and run >= rivals):
+                    continue
+                if fit.seen.shape[1] > 2 and method not in OWN:
+                    continue
+                scores.setdefault(method, []).append(fit.score(find(fit)))
+        about = {"group": group, "set": name, "rows": n, "epsilon": epsilon}
+        for method, found in scores.items():
+            spread = np.std(found, ddof=1) / np.sqrt(len(found)) if len(found) > 1 else 0.0
+            yield {
+                **about,
+                "method": method,
+                "runs": len(found),
+                "score": round(float(np.mean(found)), 4),
+                "error": round(float(spread), 4),
+            }
+
+
+def shapes(options: argparse.Namespace) -> None:
+    """Measure sets by formula."""
+    found: list[Row] = []
+    for group, sets in GROUPS.items():
+        if options.only and group not in options.only:
+            continue
+        settings = SETTINGS if group in PLANE else SETTINGS[: 2 if group == "toy" else 1]
+        for n, epsilon in settings:
+            rows = [
+                *measure_sets(group, sets, n, epsilon, options.runs, options.rivals, options.seed)
+            ]
+            found += rows
+            for method in METHODS:
+                own = [row["score"] for row in rows if row["method"] == method]
+                if own:
+                    print(
+                        f"{group:28} {n:6} {epsilon:4} {method:36} {np.mean(own):.3f}", flush=True
+                    )
+    write_rows("shapes", found, seed=options.seed, setting=f"runs {options.runs}")
+
+
+# Real tables, which have no true clusters: how far the private clusters are those without noise.
+
+
+def towns(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return rows around European cities by population, and the conurbation of each."""
+    cities = pd.read_csv(CITIES)
+    places = cities[["longitude", "latitude"]].to_numpy()
+    inside = ((places > [-11, 35]) & (places < [32, 66])).all(axis=1)
+    places, people = places[inside], cities["population_thousands"].to_numpy()[inside]
+    linked = AgglomerativeClustering(None, distance_threshold=0.9, linkage="single")
+    of_city = linked.fit_predict(places)
+    city = rng.choice(len(places), n, p=people / people.sum())
+    rows = np.clip(places[city] + rng.normal(0, 0.15, (n, 2)), [-11, 35], [32, 66])
+    return rows, of_city[city], len(np.unique(of_city))
+
+
+def real_tables(data: Path | None) -> Iterator[tuple[str, np.ndarray, tuple[Any, Any]]]:
+    """Yield the tables that are at hand, with bounds that anybody would declare."""
+    pixels = load_sample_image("china.jpg").reshape(-1, 3)[:, [0, 2]].astype(float)
+    yield "photograph: red, blue", pixels + 0.5, (0, 256)
+    if data is not None and (data / "superconductivity.npz").exists():
+        stored = np.load(data / "superconductivity.npz", allow_pickle=True)
+        column = list(stored["names"]).index("wtd_mean_Valence")
+        rows = np.c_[stored["features"][:, column], stored["critical_temperature"]].astype(float)
+        yield "superconductors: valence, temperature", rows, ([0, 0], [8, 200])
+    if data is not None and (data / "adult.csv.gz").exists():
+        with gzip.open(data / "adult.csv.gz") as file:
+            table = pd.read_csv(file)[["age", "hours-per-week"]].to_numpy(float)
+        yield "adult: age, hours", table, ([16.5, 0.5], [90.5, 99.5])
+
+
+def real(options: argparse.Namespace) -> None:
+    """Measure real tables against exact counts, and towns against conurbations."""
+    found: list[Row] = []
+    for name, rows, bounds in real_tables(options.data):
+        for epsilon in (1.0, 0.2):
+            scores = [_agreement(rows, bounds, epsilon, run) for run in range(options.runs)]
+            agreed, number, exact = np.array(scores).T
+            found.append(
+                {
+                    "set": name,
+                    "rows": len(rows),
+                    "epsilon": epsilon,
+                    "method": "density, k found",
+                    "runs": options.runs,
+                    "score": round(float(agreed.mean()), 3),
+                    "error": round(float(agreed.std(ddof=1) / np.sqrt(len(agreed))), 3),
+                    "clusters": round(float(number.mean()), 2),
+                    "clusters_without_noise": round(float(exact.mean()), 2),
+                }
+            )
+            print(found[-1], flush=True)
+    for n in (10_000, 100_000):
+        found += _towns(n, options.runs)
+    write_rows("shapes-real", found, seed=0, setting=f"runs {options.runs}")
+
+
+def _agreement(
+    rows: np.ndarray, bounds: tuple[Any, Any], epsilon: float, seed: int
+) -> tuple[float, int, int]:
+    """Return the agreement with clusters of exact counts, and both numbers of clusters."""
+    model = PrivateDensity(epsilon=epsilon, bounds=bounds, random_state=seed).fit(rows)
+    counted = counts_from_release(model.release())
+    exact = np.histogramdd(np.clip(rows, *(np.asarray(b) for b in bounds)), model.edges_)[0]
+    without = CountedGrid(counted.grid, exact, 1e-3, float(len(rows)), 0.0)
+    private, plain = model.clusters(), find_clusters(without, None, 0.01)
+    weights = exact.ravel() > 0
+    cells = np.repeat(np.arange(exact.size)[weights], exact.ravel()[weights].astype(int))
+    labels = [fill_labels(one).ravel()[cells] for one in (private.cell_labels, plain.labels)]
+    return adjusted_rand_score(*labels), private.n_clusters, plain.n_clusters
+
+
+def _towns(n: int, runs: int) -> Iterator[Row]:
+    scores: dict[str, list[tuple[float, int]]] = {}
+    for run in range(runs):
+        rng = np.random.default_rng(run)
+        rows, truth, k = towns(n, rng)
+        seen = rng.choice(n, 4000, replace=False)
+        box = ([-11, 35], [32, 66])
+        model = PrivateDensity(epsilon=1.0, bounds=box, random_state=run).fit(rows)
+        for least in (0.01, 0.002):
+            found = model.clusters(least=least)
+            labels = found.predict(rows[seen], noise=False)
+            score = adjusted_rand_score(truth[seen], labels), found.n_clusters
+            scores.setdefault(f"density, clusters(least={least:g})", []).append(score)
+        if run < 3:
+            summary = PrivateSummary(epsilon=1.0, bounds=box, random_state=run).fit(rows)
+            centres = summary.centers(min(k, len(summary.cells_) // 2))
+            score = adjusted_rand_score(truth[seen], nearest(centres, rows[seen])), len(centres)
+            scores.setdefault("k-means of a summary", []).append(score)
+            plain = HDBSCAN(min_cluster_size=20, min_samples=5, copy=True).fit_predict(rows[seen])
+            labels = without_noise(rows[seen], plain)
+            score = adjusted_rand_score(truth[seen], labels), int(plain.max()) + 1
+            scores.setdefault("no privacy: HDBSCAN", []).append(score)
+    for method, values in scores.items():
+        agreed, number = np.array(values).T
+        row = {
+            "set": f"towns ({k} conurbations)",
+            "rows": n,
+            "epsilon": 1.0,
+            "method": method,
+            "runs": len(values),
+            "score": round(float(agreed.mean()), 3),
+            "error": round(float(agreed.std(ddof=1) / np.sqrt(len(agreed))), 3),
+            "clusters": round(float(number.mean()), 2),
+            "clusters_without_noise": "",
+        }
+        print(row, flush=True)
+        yield row
+
+
+# Trees: how near the private one is to Ward's tree of rows.
+
+TREES: Sets = {name: TOY[name] for name in ("varied", "aniso", "blobs")} | {
+    "lsun": HELD["lsun"],
+    "hepta": SOLID["hepta"],
+}
+
+
+def trees(options: argparse.Namespace) -> None:
+    """Measure trees of a summary against Ward's tree of 1000 rows."""
+    found = []
+    for name, (maker, k) in TREES.items():
+        scores: dict[tuple[str, float], list[tuple[float, float]]] = {}
+        for run in range(options.runs):
+            rng = np.random.default_rng([options.seed, run])
+            rows, truth = maker(rng, 10_000)
+            chosen = rng.choice(len(rows), 2000, replace=False)
+            seen, other, labels = rows[chosen[:1000]], rows[chosen[1000:]], truth[chosen[:1000]]
+            wanted = hierarchy.cophenet(hierarchy.ward(seen))
+            plain = hierarchy.ward(other)
+            keys = [("no privacy: 1000 other rows", 0.0)]
+            of_trees = [(plain, nearest(other, seen), hierarchy.fcluster(plain, k, "maxclust"))]
+            for epsilon in (1.0, 0.2):
+                model = PrivateSummary(
+                    epsilon=epsilon, bounds=declared_bounds(rows), random_state=run
+                ).fit(rows)
+                live = model.cells_[model.counts_ > 0]
+                tree = model.dendrogram()
+                bare = hierarchy.ward(live)
+                at = nearest(live, seen)
+                keys += [("dendrogram()", epsilon), ("Ward without weights", epsilon)]
+                of_trees += [
+                    (tree.linkage, at, tree.labels(k)),
+                    (bare, at, hierarchy.fcluster(bare, k, "maxclust")),
+                ]
+            for key, (linkage, at, groups) in zip(keys, of_trees, strict=True):
+                own = squareform(hierarchy.cophenet(linkage))[np.ix_(at, at)]
+                correlation = np.corrcoef(wanted, squareform(own, checks=False))[0, 1]
+                agreed = adjusted_rand_score(labels, groups[at])
+                scores.setdefault(key, []).append((float(correlation), agreed))
+        for (method, epsilon), values in scores.items():
+            correlation, agreed = np.mean(values, axis=0)
+            row = {
+                "set": name,
+                "method": method,
+                "epsilon": epsilon,
+                "runs": len(values),
+                "correlation": round(float(correlation), 4),
+                "score": round(float(agreed), 4),
+            }
+            print(row, flush=True)
+            found.append(row)
+    write_rows("shapes-trees", found, seed=options.seed, setting=f"runs {options.runs}")
+
+
+def times(options: argparse.Namespace) -> None:
+    """Measure seconds of a fit and of its clusters by the number of rows."""
+    found = []
+    for columns in (2, 3):
+        for n in SIZES:
+            rows = np.random.default_rng(0).normal(size=(n, columns))
+            start = time.process_time()
+            model = PrivateDensity(bounds=(-5, 5)).fit(rows)
+            fitted = time.process_time()
+            model.clusters()
+            row = {
+                "columns": columns,
+                "rows": n,
+                "fit": round(fitted - start, 2),
+                "clusters": round(time.process_time() - fitted, 2),
+            }
+            print(row, flush=True)
+            found.append(row)
+    write_rows("shapes-times", found, seed=0, setting="CPU seconds")
+
+
+# The tables of the pages.
+
+
+def _mean(rows: list[dict[str, str]], **wanted: str) -> str:
+    """Return the mean score over sets with its error, or a dash."""
+    own = [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+    if not own:
+        return "–"
+    error = np.sqrt(sum(float(row["error"]) ** 2 for row in own)) / len(own)
+    return f"{np.mean([float(row['score']) for row in own]):.2f} ± {error:.2f}"
+
+
+def main_table(rows: list[dict[str, str]]) -> str:
+    """Return mean scores by method, setting and group of sets."""
+    settings = [(f"{n}", f"{epsilon}") for n, epsilon in SETTINGS]
+    heads = ["method"]
+    heads += [f"{int(n):,} rows, ε = {float(e):g}: {g}" for n, e in settings for g in PLANE]
+    lines = [
+        [
+            method,
+            *(
+                _mean(rows, method=method, group=group, rows=n, epsilon=e)
+                for n, e in settings
+                for group in PLANE
+            ),
+        ]
+        for method in METHODS
+    ]
+    return markdown(heads, lines) + "\n\n" + run_line(rows, "shapes")
+
+
+def set_table(rows: list[dict[str, str]]) -> str:
+    """Return the scores of the density on every set."""
+    own = [row for row in rows if row["method"] in OWN[:2]]
+    keys = dict.fromkeys((row["group"], row["set"]) for row in own)
+    settings = [(f"{n}", f"{e}") for n, e in SETTINGS]
+    heads = ["set", *(f"{int(n):,}, ε = {float(e):g}" for n, e in settings)]
+    lines = []
+    for group, name in keys:
+        cells = []
+        for n, e in settings:
+            told = {"group": group, "set": name, "rows": n, "epsilon": e}
+            pair = [_mean(own, method=method, **told).split(" ")[0] for method in OWN[:2]]
+            cells.append(" / ".join(part for part in pair if part != "–") or "–")
+        lines.append([f"{name} ({group})", *cells])
+    return markdown(heads, lines)
+
+
+def real_table(rows: list[dict[str, str]]) -> str:
+    """Return what was found in real tables."""
+    heads = ["table", "rows", "ε", "method", "agreement", "clusters", "without noise"]
+    lines = [
+        [
+            row["set"], f"{int(row['rows']):,}", f"{float(row['epsilon']):g}", row["method"],
+            f"{float(row['score']):.2f} ± {float(row['error']):.2f}", row["clusters"],
+            row["clusters_without_noise"] or "–",
+        ]
+        for row in rows
+    ]  # fmt: skip
+    return markdown(heads, lines) + "\n\n" + run_line(rows, "shapes-real")
+
+
+def tree_table(rows: list[dict[str, str]]) -> str:
+    """Return how near trees are to Ward's tree of rows."""
+    keys = dict.fromkeys((row["method"], row["epsilon"]) for row in rows)
+    lines = []
+    for method, epsilon in keys:
+        own = [row for row in rows if (row["method"], row["epsilon"]) == (method, epsilon)]
+        means = [np.mean([float(row[part]) for row in own]) for part in ("correlation", "score")]
+        shown = f"{float(epsilon):g}" if float(epsilon) else "–"
+        lines.append([method, shown, *(f"{mean:.3f}" for mean in means)])
+    heads = ["tree", "ε", "cophenetic correlation", "ARI at the planted k"]
+    return markdown(heads, lines) + "\n\n" + run_line(rows, "shapes-trees")
+
+
+def time_table(rows: list[dict[str, str]]) -> str:
+    """Return seconds of a fit."""
+    lines = [[row["columns"], f"{int(row['rows']):,}", row["fit"], row["clusters"]] for row in rows]
+    heads = ["columns", "rows", "fit, s", "clusters(), s"]
+    return markdown(heads, lines) + "\n\n" + run_line(rows, "shapes-times")
+
+
+def short_table(rows: list[dict[str, str]]) -> str:
+    """Return what to expect of a density, for the guide."""
+    wanted = {"density, k found": "k found", "density, k given": "k given"}
+    lines = []
+    for n, e in SETTINGS:
+        told = {"rows": f"{n}", "epsilon": f"{e}"}
+        cells = [
+            np.mean(
+                [
+                    float(row["score"])
+                    for row in rows
+                    if row["method"] == method
+                    and row["group"] in PLANE[:3]
+                    and all(row[name] == value for name, value in told.items())
+                ]
+            )
+            for method in wanted
+        ]
+        alone = _mean(rows, method="density, k found", group="one cluster", **told).split(" ")[0]
+        lines.append([f"{n:,}", "2", f"{e:g}", *(f"{cell:.2f}" for cell in cells), alone])
+    heads = ["rows", "columns", "ε", *wanted.values(), "one cluster called one"]
+    return markdown(heads, lines)
+
+
+def fill_pages(_: argparse.Namespace) -> None:
+    """Fill the tables of the pages from the files."""
+    rows = read_rows("shapes")
+    put_table(PAGE, "shapes", main_table(rows))
+    put_table(PAGE, "shapes-sets", set_table(rows))
+    put_table(PAGE, "shapes-real", real_table(read_rows("shapes-real")))
+    put_table(PAGE, "shapes-trees", tree_table(read_rows("shapes-trees")))
+    put_table(PAGE, "shapes-times", time_table(read_rows("shapes-times")))
+    put_table(GUIDE, "shapes-expected", short_table(rows))
+    print(short_table(rows))
+
+
+PARTS = {"shapes": shapes, "real": real, "trees": trees, "times": times, "page": fill_pages}
+
+
+def main() -> None:
+    """Measure one part."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--rivals", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="*", choices=GROUPS)
+    parser.add_argument("--data", type=Path, default=os.environ.get("PRIVCLUST_DATA"))
+    options = parser.parse_args()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        PARTS[options.part](options)
+
+
+if __name__ == "__main__":
+    main()
