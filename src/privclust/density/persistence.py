@@ -24,8 +24,8 @@ from privclust.exceptions import ParameterError
 # of cells along an axis. Wide cells fill valleys; where cells are fine, a shallow one is a dent.
 _SADDLE, _OF_SIDES = (0.65, 0.5), (32, 64)
 # By how many errors a peak stands above its saddle at least, and what is taken off for cells that
-# are not independent. A peak is the largest of many and a saddle the smallest, so it takes more.
-_LEAST_SURE, _DEPENDENT, _BOTH_ENDS = 2.5, 0.5, 1.25
+# are not independent.
+_LEAST_SURE, _DEPENDENT = 2.5, 0.5
 
 
 @dataclass(frozen=True)
@@ -138,17 +138,18 @@ class MergeTree:
     order : ndarray of shape (n,)
         The cells, the densest first; below a cell is named by its place in this order.
     density, error : ndarray of shape (n,)
-    steepest : ndarray of shape (n,)
-        The densest neighbour of each cell; itself at a peak.
+    peak : ndarray of shape (n,)
+        The peak that each cell is led to by its densest neighbours.
     lower, higher, saddle : ndarray of shape (n_merges,)
-        Of each merge, in the order of its saddle: the two peaks, and where they meet.
+        Of each merge, in the order of its saddle: the lower peak, the one on the other side, and
+        where they meet.
     """
 
     shape: tuple[int, ...]
     order: Indices
     density: Floats
     error: Floats
-    steepest: Indices
+    peak: Indices
     lower: Indices
     higher: Indices
     saddle: Indices
@@ -159,63 +160,62 @@ class MergeTree:
         shape, cells = seen.density.shape, np.flatnonzero(foreground)
         order = cells[np.argsort(-seen.density.ravel()[cells], kind="stable")]
         denser = _denser_neighbours(order, shape)
-        steepest = np.minimum(denser.min(axis=1), np.arange(len(order)))
-        top, merges = np.arange(len(order)), []
+        peak, joined = np.arange(len(order)), np.arange(len(order))
+        merges: list[tuple[int, int, int]] = []
 
-        def peak_of(cell: int) -> int:
-            while top[cell] != cell:
-                top[cell] = top[top[cell]]
-                cell = int(top[cell])
+        def highest(cell: int) -> int:
+            """Return the highest peak of all that have met so far."""
+            while joined[cell] != cell:
+                joined[cell] = joined[joined[cell]]
+                cell = int(joined[cell])
             return cell
 
-        for cell in np.flatnonzero(steepest < np.arange(len(order))).tolist():
-            met = sorted({peak_of(near) for near in denser[cell].tolist() if near < cell})
-            top[cell] = met[0]
-            for low in met[1:]:
-                merges.append((low, met[0], cell))
-                top[low] = met[0]
+        for cell in np.flatnonzero(denser.min(axis=1) < np.arange(len(order))).tolist():
+            near = sorted(place for place in denser[cell].tolist() if place < cell)
+            peak[cell] = peak[near[0]]
+            sides: dict[int, int] = {}
+            for place in near:
+                sides.setdefault(highest(place), int(peak[place]))
+            top, *others = sorted(sides)
+            joined[cell] = top
+            for low in others:
+                merges.append((low, sides[top], cell))
+                joined[low] = top
         lower, higher, saddle = np.array(merges, np.intp).reshape(-1, 3).T
         density, error = (part.ravel()[order] for part in (seen.density, seen.error))
-        return cls(shape, order, density, error, steepest, lower, higher, saddle)
+        return cls(shape, order, density, error, peak, lower, higher, saddle)
 
     @property
     def n_pieces(self) -> int:
         """The number of connected pieces."""
-        peaks = self.steepest == np.arange(len(self.order))
-        return int(peaks.sum()) - len(self.lower)
+        return len(np.unique(self.peak)) - len(self.lower)
 
     @property
     def significances(self) -> Floats:
-        """How far each lower peak stands above its saddle, in errors."""
+        """How far each lower peak stands above its saddle, in errors.
+
+        The error is that of two cells as dense as the peak, because that is what is doubted.
+        """
         above = self.density[self.lower] - self.density[self.saddle]
-        return above / np.hypot(self.error[self.lower], self.error[self.saddle])
+        return above / (math.sqrt(2) * self.error[self.lower])
 
     def strengths(self) -> Floats:
         """Return by how much each merge has what it takes to stay apart; enough from 1 on."""
         largest = math.sqrt(2 * math.log(max(len(self.order), 2)))
-        sure = _BOTH_ENDS * max(_LEAST_SURE, largest - _DEPENDENT)
+        sure = max(_LEAST_SURE, largest - _DEPENDENT)
         saddle = float(np.interp(max(self.shape), _OF_SIDES, _SADDLE))
         depths = np.log(self.density[self.lower] / self.density[self.saddle])
         return np.minimum(self.significances / sure, depths / math.log(1 / saddle))
 
     def cell_labels(self, apart: Collection[int]) -> Indices:
         """Return the peak that each cell belongs to if only these merges stay apart."""
-        root = np.arange(len(self.order))
-
-        def root_of(peak: int) -> int:
-            while root[peak] != peak:
-                peak = int(root[peak])
-            return peak
-
-        for merge, (low, high) in enumerate(zip(self.lower, self.higher, strict=True)):
-            if merge not in apart:
-                one, two = root_of(int(low)), root_of(int(high))
-                root[max(one, two)] = min(one, two)
-        labels = np.arange(len(self.order))
-        for cell in np.flatnonzero(self.steepest < labels).tolist():
-            labels[cell] = labels[self.steepest[cell]]
-        roots = np.array([root_of(peak) for peak in np.unique(labels).tolist()], np.intp)
-        return np.asarray(roots[np.unique(labels, return_inverse=True)[1]])
+        cluster = np.arange(len(self.order))
+        joins = [merge for merge in range(len(self.lower)) if merge not in apart]
+        cluster[self.lower[joins]] = self.higher[joins]
+        # What a peak joins may join another in turn; none comes back to it.
+        while (cluster[cluster] != cluster).any():
+            cluster = cluster[cluster]
+        return np.asarray(cluster[self.peak])
 
     def labels(self, apart: Collection[int]) -> Indices:
         """Return the same for the whole grid; -1 outside of the foreground."""
