@@ -6,7 +6,8 @@
 - ``real [--data FOLDER] [--runs 10]``: three real tables and a map of towns, ``shapes-real.csv``;
 - ``trees [--runs 10]``: Ward's tree of a summary, ``shapes-trees.csv``;
 - ``times``: seconds of a fit by the number of rows, ``shapes-times.csv``;
-- ``page``: fills the tables of the pages from the files.
+- ``page``: fills the tables of the pages from the files;
+- ``picture``: draws the comparison of clusterers and the pictures of the guide.
 
 Every fit has rows and noise of its own. Of sets of one cluster the score is the share of fits that
 call them one; of all others it is the adjusted Rand index of all rows, noise included.
@@ -32,23 +33,36 @@ from sklearn.datasets import load_sample_image
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors, kneighbors_graph, radius_neighbors_graph
 
-from keeping import Row, markdown, put_table, read_rows, run_line, write_rows
+from keeping import Row, put_table, read_rows, write_rows
 from privclust import PrivateDensity, PrivateSummary
 from privclust.density.answers import fill_labels
 from privclust.density.grid_counts import CountedGrid
 from privclust.density.persistence import find_clusters
 from privclust.density.release import counts_from_release
 from privclust.density.smooth import smooth
+from shapes_output import (
+    OWN,
+    PLANE,
+    SETTINGS,
+    draw_comparison,
+    draw_guide,
+    main_table,
+    real_table,
+    set_table,
+    short_table,
+    time_table,
+    tree_table,
+)
 from shapes_sets import GROUPS, HELD, SOLID, TOY, Sets, declared_bounds
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "research" / "shapes.md"
 GUIDE = ROOT / "docs" / "guides" / "shapes.md"
+FIGURE = ROOT / "docs" / "figures" / "shapes.png"
 CITIES = ROOT / "examples" / "clinic_sites_cities.csv"
-SETTINGS = ((10_000, 1.0), (10_000, 0.2), (2000, 1.0))
-PLANE = ("held", "fresh", "new", "one cluster")
 MOST_SCORED = 3000
 SIZES = 10**5, 10**6, 10**7
+TOWN_ROWS, TREE_ROWS = (10_000, 100_000), 10_000
 
 
 def nearest(points: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -201,7 +215,6 @@ METHODS: dict[str, tuple[Method, bool, bool]] = {
     "no privacy: HDBSCAN": (hdbscan_without_privacy, False, True),
     "no privacy: spectral, k given": (spectral_without_privacy, True, True),
 }
-OWN = ("density, k found", "density, k given", "no privacy: density, k found")
 
 
 def measure_sets(
@@ -304,7 +317,7 @@ def real(options: argparse.Namespace) -> None:
                 }
             )
             print(found[-1], flush=True)
-    for n in (10_000, 100_000):
+    for n in TOWN_ROWS:
         found += _towns(n, options.runs)
     write_rows("shapes-real", found, seed=0, setting=f"runs {options.runs}")
 
@@ -329,7 +342,7 @@ def _towns(n: int, runs: int) -> Iterator[Row]:
     for run in range(runs):
         rng = np.random.default_rng(run)
         rows, truth, k = towns(n, rng)
-        seen = rng.choice(n, 4000, replace=False)
+        seen = rng.choice(n, min(n, 4000), replace=False)
         box = ([-11, 35], [32, 66])
         model = PrivateDensity(epsilon=1.0, bounds=box, random_state=run).fit(rows)
         for least in (0.01, 0.002):
@@ -378,9 +391,10 @@ def trees(options: argparse.Namespace) -> None:
         scores: dict[tuple[str, float], list[tuple[float, float]]] = {}
         for run in range(options.runs):
             rng = np.random.default_rng([options.seed, run])
-            rows, truth = maker(rng, 10_000)
-            chosen = rng.choice(len(rows), 2000, replace=False)
-            seen, other, labels = rows[chosen[:1000]], rows[chosen[1000:]], truth[chosen[:1000]]
+            rows, truth = maker(rng, TREE_ROWS)
+            few = min(1000, len(rows) // 2)
+            chosen = rng.choice(len(rows), 2 * few, replace=False)
+            seen, other, labels = rows[chosen[:few]], rows[chosen[few:]], truth[chosen[:few]]
             wanted = hierarchy.cophenet(hierarchy.ward(seen))
             plain = hierarchy.ward(other)
             keys = [("no privacy: 1000 other rows", 0.0)]
@@ -439,112 +453,6 @@ def times(options: argparse.Namespace) -> None:
     write_rows("shapes-times", found, seed=0, setting="CPU seconds")
 
 
-# The tables of the pages.
-
-
-def _mean(rows: list[dict[str, str]], **wanted: str) -> str:
-    """Return the mean score over sets with its error, or a dash."""
-    own = [row for row in rows if all(row[name] == value for name, value in wanted.items())]
-    if not own:
-        return "–"
-    error = np.sqrt(sum(float(row["error"]) ** 2 for row in own)) / len(own)
-    return f"{np.mean([float(row['score']) for row in own]):.2f} ± {error:.2f}"
-
-
-def main_table(rows: list[dict[str, str]]) -> str:
-    """Return mean scores by method, setting and group of sets."""
-    settings = [(f"{n}", f"{epsilon}") for n, epsilon in SETTINGS]
-    heads = ["method"]
-    heads += [f"{int(n):,} rows, ε = {float(e):g}: {g}" for n, e in settings for g in PLANE]
-    lines = [
-        [
-            method,
-            *(
-                _mean(rows, method=method, group=group, rows=n, epsilon=e)
-                for n, e in settings
-                for group in PLANE
-            ),
-        ]
-        for method in METHODS
-    ]
-    return markdown(heads, lines) + "\n\n" + run_line(rows, "shapes")
-
-
-def set_table(rows: list[dict[str, str]]) -> str:
-    """Return the scores of the density on every set."""
-    own = [row for row in rows if row["method"] in OWN[:2]]
-    keys = dict.fromkeys((row["group"], row["set"]) for row in own)
-    settings = [(f"{n}", f"{e}") for n, e in SETTINGS]
-    heads = ["set", *(f"{int(n):,}, ε = {float(e):g}" for n, e in settings)]
-    lines = []
-    for group, name in keys:
-        cells = []
-        for n, e in settings:
-            told = {"group": group, "set": name, "rows": n, "epsilon": e}
-            pair = [_mean(own, method=method, **told).split(" ")[0] for method in OWN[:2]]
-            cells.append(" / ".join(part for part in pair if part != "–") or "–")
-        lines.append([f"{name} ({group})", *cells])
-    return markdown(heads, lines)
-
-
-def real_table(rows: list[dict[str, str]]) -> str:
-    """Return what was found in real tables."""
-    heads = ["table", "rows", "ε", "method", "agreement", "clusters", "without noise"]
-    lines = [
-        [
-            row["set"], f"{int(row['rows']):,}", f"{float(row['epsilon']):g}", row["method"],
-            f"{float(row['score']):.2f} ± {float(row['error']):.2f}", row["clusters"],
-            row["clusters_without_noise"] or "–",
-        ]
-        for row in rows
-    ]  # fmt: skip
-    return markdown(heads, lines) + "\n\n" + run_line(rows, "shapes-real")
-
-
-def tree_table(rows: list[dict[str, str]]) -> str:
-    """Return how near trees are to Ward's tree of rows."""
-    keys = dict.fromkeys((row["method"], row["epsilon"]) for row in rows)
-    lines = []
-    for method, epsilon in keys:
-        own = [row for row in rows if (row["method"], row["epsilon"]) == (method, epsilon)]
-        means = [np.mean([float(row[part]) for row in own]) for part in ("correlation", "score")]
-        shown = f"{float(epsilon):g}" if float(epsilon) else "–"
-        lines.append([method, shown, *(f"{mean:.3f}" for mean in means)])
-    heads = ["tree", "ε", "cophenetic correlation", "ARI at the planted k"]
-    return markdown(heads, lines) + "\n\n" + run_line(rows, "shapes-trees")
-
-
-def time_table(rows: list[dict[str, str]]) -> str:
-    """Return seconds of a fit."""
-    lines = [[row["columns"], f"{int(row['rows']):,}", row["fit"], row["clusters"]] for row in rows]
-    heads = ["columns", "rows", "fit, s", "clusters(), s"]
-    return markdown(heads, lines) + "\n\n" + run_line(rows, "shapes-times")
-
-
-def short_table(rows: list[dict[str, str]]) -> str:
-    """Return what to expect of a density, for the guide."""
-    wanted = {"density, k found": "k found", "density, k given": "k given"}
-    lines = []
-    for n, e in SETTINGS:
-        told = {"rows": f"{n}", "epsilon": f"{e}"}
-        cells = [
-            np.mean(
-                [
-                    float(row["score"])
-                    for row in rows
-                    if row["method"] == method
-                    and row["group"] in PLANE[:3]
-                    and all(row[name] == value for name, value in told.items())
-                ]
-            )
-            for method in wanted
-        ]
-        alone = _mean(rows, method="density, k found", group="one cluster", **told).split(" ")[0]
-        lines.append([f"{n:,}", "2", f"{e:g}", *(f"{cell:.2f}" for cell in cells), alone])
-    heads = ["rows", "columns", "ε", *wanted.values(), "one cluster called one"]
-    return markdown(heads, lines)
-
-
 def fill_pages(_: argparse.Namespace) -> None:
     """Fill the tables of the pages from the files."""
     rows = read_rows("shapes")
@@ -557,7 +465,17 @@ def fill_pages(_: argparse.Namespace) -> None:
     print(short_table(rows))
 
 
-PARTS = {"shapes": shapes, "real": real, "trees": trees, "times": times, "page": fill_pages}
+def draw_pictures(_: argparse.Namespace) -> None:
+    """Draw the comparison of clusterers and the pictures of the guide."""
+    draw_comparison(FIGURE)
+    draw_guide(FIGURE.with_name("shapes-guide.png"))
+    print(f"2 pictures: {FIGURE.parent}")
+
+
+PARTS = {
+    "shapes": shapes, "real": real, "trees": trees, "times": times, "page": fill_pages,
+    "picture": draw_pictures,
+}  # fmt: skip
 
 
 def main() -> None:

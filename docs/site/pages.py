@@ -37,6 +37,7 @@ PACKAGES = {
     "privclust.categories": "More on categories.",
     "privclust.source_target": "More on sources and targets.",
     "privclust.clustering": "More on clusters and summaries.",
+    "privclust.density": "More on densities.",
 }
 
 

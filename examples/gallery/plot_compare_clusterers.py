@@ -11,11 +11,11 @@ import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn import cluster, datasets, metrics, mixture
 
 from privclust import PrivateDensity, PrivateSummary
+from sklearn import cluster, datasets, metrics, mixture
 
-warnings.filterwarnings("ignore", message="Graph is not fully connected")
+warnings.simplefilter("ignore")  # about inertias and graphs, of which nothing is shown here
 N_ROWS, EPSILON = 10_000, 1.0
 
 # %%
@@ -98,8 +98,8 @@ for line, (name, (rows, truth, k)) in zip(panels, sets.items(), strict=True):
     line[-1].set_title("Density (finds k)" if name == "circles" else "", fontsize=11)
 
 # %%
-# k is given to all but mean shift, HDBSCAN and the density. Where there is nothing, only the density
-# says so.
+# k is given to all but mean shift, HDBSCAN and the density. Where there is nothing, only the
+# density says so.
 figure.suptitle(
     f"Every clusterer from private releases of {N_ROWS:,} rows. Seven columns share one summary "
     f"(ε = {EPSILON:g}); the last is a density of its own (ε = {EPSILON:g}).\nDots are released "

@@ -46,6 +46,10 @@ def tiny_choices(*_: Any) -> Iterator[tuple[str, int, Any]]:
     yield "uniform", 1, RNG.uniform(-1, 1, (200, 2))
 
 
+def tiny_tables(*_: Any) -> Iterator[tuple[str, Any, Any]]:
+    yield "even", RNG.uniform(0, 1, (500, 2)), (0, 1)
+
+
 def tiny_coins(*_: Any) -> Any:
     (mixed_sets,) = scripts("mixed_sets")
 
@@ -183,6 +187,11 @@ CASES = [
     Case("source_target", "coreset one --runs 1 --budgets ρ=3 --save {folder}", SOURCE_TARGET),
     Case("source_target", "nearest one --runs 1 --budgets ε=3 --save {folder}", SOURCE_TARGET),
     Case("source_target", "times one --runs 1 --save {folder}", SOURCE_TARGET),
+    Case("shapes", "shapes --runs 2 --rivals 1 --only new", {"SETTINGS": ((500, 9.0),)}),
+    Case("shapes", "real --runs 2", {"real_tables": tiny_tables, "TOWN_ROWS": (1000,)}),
+    Case("shapes", "trees --runs 1", {"TREE_ROWS": 400}),
+    Case("shapes", "times", {"SIZES": (500,)}),
+    Case("shapes", "picture", {"draw_comparison": lambda path: None}),
     Case("subclustering", "gaps iris --runs 2 --figures {folder}"),
     Case("subclustering", "readings iris --runs 1"),
     Case("subclustering", "attack zone repaired --runs 4"),

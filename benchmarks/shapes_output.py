@@ -1,0 +1,170 @@
+"""Tables and pictures of ``shapes.py``: what its files hold, on pages."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.mixture import GaussianMixture
+
+from keeping import markdown, run_line
+from privclust import PrivateDensity, PrivateSummary
+from shapes_sets import declared_bounds
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "gallery" / "plot_compare_clusterers.py"
+COLOURS = np.array(["#377eb8", "#ff7f00", "#4daf4a", "#f781bf"])
+SETTINGS = ((10_000, 1.0), (10_000, 0.2), (2000, 1.0))
+PLANE = ("held", "fresh", "new", "one cluster")
+OWN = ("density, k found", "density, k given", "no privacy: density, k found")
+
+
+def _mean(rows: list[dict[str, str]], **wanted: str) -> str:
+    """Return the mean score over sets with its error, or a dash."""
+    own = [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+    if not own:
+        return "–"
+    error = np.sqrt(sum(float(row["error"]) ** 2 for row in own)) / len(own)
+    return f"{np.mean([float(row['score']) for row in own]):.2f} ± {error:.2f}"
+
+
+def main_table(rows: list[dict[str, str]]) -> str:
+    """Return mean scores by method, setting and group of sets."""
+    settings = [(f"{n}", f"{epsilon}") for n, epsilon in SETTINGS]
+    heads = ["method"]
+    heads += [f"{int(n):,} rows, ε = {float(e):g}: {g}" for n, e in settings for g in PLANE]
+    lines = [
+        [
+            method,
+            *(
+                _mean(rows, method=method, group=group, rows=n, epsilon=e)
+                for n, e in settings
+                for group in PLANE
+            ),
+        ]
+        for method in dict.fromkeys(row["method"] for row in rows)
+    ]
+    return markdown(heads, lines) + "\n\n" + run_line(rows, "shapes")
+
+
+def set_table(rows: list[dict[str, str]]) -> str:
+    """Return the scores of the density on every set."""
+    own = [row for row in rows if row["method"] in OWN[:2]]
+    keys = dict.fromkeys((row["group"], row["set"]) for row in own)
+    settings = [(f"{n}", f"{e}") for n, e in SETTINGS]
+    heads = ["set", *(f"{int(n):,}, ε = {float(e):g}" for n, e in settings)]
+    lines = []
+    for group, name in keys:
+        cells = []
+        for n, e in settings:
+            told = {"group": group, "set": name, "rows": n, "epsilon": e}
+            pair = [_mean(own, method=method, **told).split(" ")[0] for method in OWN[:2]]
+            cells.append(" / ".join(part for part in pair if part != "–") or "–")
+        lines.append([f"{name} ({group})", *cells])
+    return markdown(heads, lines)
+
+
+def real_table(rows: list[dict[str, str]]) -> str:
+    """Return what was found in real tables."""
+    heads = ["table", "rows", "ε", "method", "agreement", "clusters", "without noise"]
+    lines = [
+        [
+            row["set"], f"{int(row['rows']):,}", f"{float(row['epsilon']):g}", row["method"],
+            f"{float(row['score']):.2f} ± {float(row['error']):.2f}", row["clusters"],
+            row["clusters_without_noise"] or "–",
+        ]
+        for row in rows
+    ]  # fmt: skip
+    return markdown(heads, lines) + "\n\n" + run_line(rows, "shapes-real")
+
+
+def tree_table(rows: list[dict[str, str]]) -> str:
+    """Return how near trees are to Ward's tree of rows."""
+    keys = dict.fromkeys((row["method"], row["epsilon"]) for row in rows)
+    lines = []
+    for method, epsilon in keys:
+        own = [row for row in rows if (row["method"], row["epsilon"]) == (method, epsilon)]
+        means = [np.mean([float(row[part]) for row in own]) for part in ("correlation", "score")]
+        shown = f"{float(epsilon):g}" if float(epsilon) else "–"
+        lines.append([method, shown, *(f"{mean:.3f}" for mean in means)])
+    heads = ["tree", "ε", "cophenetic correlation", "ARI at the planted k"]
+    return markdown(heads, lines) + "\n\n" + run_line(rows, "shapes-trees")
+
+
+def time_table(rows: list[dict[str, str]]) -> str:
+    """Return seconds of a fit."""
+    lines = [[row["columns"], f"{int(row['rows']):,}", row["fit"], row["clusters"]] for row in rows]
+    heads = ["columns", "rows", "fit, s", "clusters(), s"]
+    return markdown(heads, lines) + "\n\n" + run_line(rows, "shapes-times")
+
+
+def short_table(rows: list[dict[str, str]]) -> str:
+    """Return what to expect of a density, for the guide."""
+    wanted = {"density, k found": "k found", "density, k given": "k given"}
+    lines = []
+    for n, e in SETTINGS:
+        told = {"rows": f"{n}", "epsilon": f"{e}"}
+        cells = [
+            np.mean(
+                [
+                    float(row["score"])
+                    for row in rows
+                    if row["method"] == method
+                    and row["group"] in PLANE[:3]
+                    and all(row[name] == value for name, value in told.items())
+                ]
+            )
+            for method in wanted
+        ]
+        alone = _mean(rows, method="density, k found", group="one cluster", **told).split(" ")[0]
+        lines.append([f"{n:,}", "2", f"{e:g}", *(f"{cell:.2f}" for cell in cells), alone])
+    heads = ["rows", "columns", "ε", *wanted.values(), "one cluster called one"]
+    return markdown(heads, lines)
+
+
+def draw_comparison(path: Path) -> None:
+    """Run the example of the gallery and keep its picture."""
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+    runpy.run_path(str(EXAMPLE))
+    plt.gcf().savefig(path, dpi=75)
+    plt.close("all")
+
+
+def draw_guide(path: Path, n_rows: int = 10_000) -> None:
+    """Draw four small pictures, each from a release of its own."""
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, panels = plt.subplots(1, 4, figsize=(12, 3.2))
+    round_ones = make_blobs(n_rows, centers=3, cluster_std=1.1, random_state=30)[0]
+    long_ones = make_blobs(n_rows, centers=3, random_state=170)[0] @ [[0.6, -0.6], [-0.4, 0.8]]
+    for panel, rows, title in zip(
+        panels, (round_ones, long_ones), ("round: k-means", "long: mixture"), strict=False
+    ):
+        model = PrivateSummary(epsilon=1.0, bounds=declared_bounds(rows)).fit(rows)
+        mixed = model.cluster(GaussianMixture(3, random_state=0))
+        release = model.kmeans(3) if "k-means" in title else mixed
+        sizes = np.clip(15 * model.counts_ / np.quantile(model.counts_, 0.9), 1, 30)
+        labels = release.predict(model.cells_)
+        panel.scatter(*model.cells_.T, s=sizes, c=COLOURS[labels], linewidths=0)
+        panel.set_title(title)
+    curved = make_moons(n_rows, noise=0.06, random_state=0)[0]
+    nothing = np.random.default_rng(0).random((n_rows, 2))
+    for panel, rows, title in zip(
+        panels[2:], (curved, nothing), ("curved: density", "none: density says one"), strict=True
+    ):
+        model = PrivateDensity(epsilon=1.0, bounds=declared_bounds(rows)).fit(rows)
+        found = model.clusters().cell_labels
+        places = np.argwhere(found >= 0)
+        panel.scatter(*places.T, s=4, marker="s", c=COLOURS[found[found >= 0] % 4], linewidths=0)
+        panel.set_title(title)
+    for panel in panels:
+        panel.set(xticks=[], yticks=[])
+    figure.tight_layout()
+    figure.savefig(path, dpi=75)
+    plt.close(figure)
