@@ -16,7 +16,6 @@ call them one; of all others it is the adjusted Rand index of all rows, noise in
 from __future__ import annotations
 
 import argparse
-import gzip
 import os
 import time
 import warnings
@@ -25,21 +24,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
-from sklearn.cluster import DBSCAN, HDBSCAN, AgglomerativeClustering, SpectralClustering
-from sklearn.datasets import load_sample_image
+from sklearn.cluster import DBSCAN, HDBSCAN, SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors, kneighbors_graph, radius_neighbors_graph
 
 from keeping import Row, put_table, read_rows, write_rows
-from privclust import PrivateDensity, PrivateSummary
+from privclust import PrivateDensity, PrivateSummary, Schema
 from privclust.density.answers import fill_labels
 from privclust.density.grid_counts import CountedGrid
 from privclust.density.persistence import find_clusters
 from privclust.density.release import counts_from_release
 from privclust.density.smooth import smooth
+from privclust.exceptions import ParameterError
 from shapes_output import (
     OWN,
     PLANE,
@@ -53,13 +51,12 @@ from shapes_output import (
     time_table,
     tree_table,
 )
-from shapes_sets import GROUPS, HELD, SOLID, TOY, Sets, declared_bounds
+from shapes_sets import GROUPS, HELD, SOLID, TOY, Sets, declared_bounds, real_tables, towns
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "research" / "shapes.md"
 GUIDE = ROOT / "docs" / "guides" / "shapes.md"
 FIGURE = ROOT / "docs" / "figures" / "shapes.png"
-CITIES = ROOT / "examples" / "clinic_sites_cities.csv"
 MOST_SCORED = 3000
 SIZES = 10**5, 10**6, 10**7
 TOWN_ROWS, TREE_ROWS = (10_000, 100_000), 10_000
@@ -125,8 +122,11 @@ def density_found(fit: Fit) -> np.ndarray:
 
 
 def density_given(fit: Fit) -> np.ndarray:
-    """Return as many clusters as there are."""
-    return fit.of_grid(fit.model.clusters(fit.k).cell_labels)
+    """Return as many clusters as there are; if it has fewer peaks, all of them."""
+    try:
+        return fit.of_grid(fit.model.clusters(fit.k).cell_labels)
+    except ParameterError:
+        return density_found(fit)
 
 
 def dbscan_of_cells(fit: Fit) -> np.ndarray:
@@ -268,40 +268,12 @@ def shapes(options: argparse.Namespace) -> None:
 # Real tables, which have no true clusters: how far the private clusters are those without noise.
 
 
-def towns(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return rows around European cities by population, and the conurbation of each."""
-    cities = pd.read_csv(CITIES)
-    places = cities[["longitude", "latitude"]].to_numpy()
-    inside = ((places > [-11, 35]) & (places < [32, 66])).all(axis=1)
-    places, people = places[inside], cities["population_thousands"].to_numpy()[inside]
-    linked = AgglomerativeClustering(None, distance_threshold=0.9, linkage="single")
-    of_city = linked.fit_predict(places)
-    city = rng.choice(len(places), n, p=people / people.sum())
-    rows = np.clip(places[city] + rng.normal(0, 0.15, (n, 2)), [-11, 35], [32, 66])
-    return rows, of_city[city], len(np.unique(of_city))
-
-
-def real_tables(data: Path | None) -> Iterator[tuple[str, np.ndarray, tuple[Any, Any]]]:
-    """Yield the tables that are at hand, with bounds that anybody would declare."""
-    pixels = load_sample_image("china.jpg").reshape(-1, 3)[:, [0, 2]].astype(float)
-    yield "photograph: red, blue", pixels + 0.5, (0, 256)
-    if data is not None and (data / "superconductivity.npz").exists():
-        stored = np.load(data / "superconductivity.npz", allow_pickle=True)
-        column = list(stored["names"]).index("wtd_mean_Valence")
-        rows = np.c_[stored["features"][:, column], stored["critical_temperature"]].astype(float)
-        yield "superconductors: valence, temperature", rows, ([0, 0], [8, 200])
-    if data is not None and (data / "adult.csv.gz").exists():
-        with gzip.open(data / "adult.csv.gz") as file:
-            table = pd.read_csv(file)[["age", "hours-per-week"]].to_numpy(float)
-        yield "adult: age, hours", table, ([16.5, 0.5], [90.5, 99.5])
-
-
 def real(options: argparse.Namespace) -> None:
     """Measure real tables against exact counts, and towns against conurbations."""
     found: list[Row] = []
-    for name, rows, bounds in real_tables(options.data):
+    for name, rows, schema in real_tables(options.data):
         for epsilon in (1.0, 0.2):
-            scores = [_agreement(rows, bounds, epsilon, run) for run in range(options.runs)]
+            scores = [_agreement(rows, schema, epsilon, run) for run in range(options.runs)]
             agreed, number, exact = np.array(scores).T
             found.append(
                 {
@@ -323,12 +295,12 @@ def real(options: argparse.Namespace) -> None:
 
 
 def _agreement(
-    rows: np.ndarray, bounds: tuple[Any, Any], epsilon: float, seed: int
+    rows: np.ndarray, schema: Schema, epsilon: float, seed: int
 ) -> tuple[float, int, int]:
     """Return the agreement with clusters of exact counts, and both numbers of clusters."""
-    model = PrivateDensity(epsilon=epsilon, bounds=bounds, random_state=seed).fit(rows)
+    model = PrivateDensity(epsilon=epsilon, schema=schema, random_state=seed).fit(rows)
     counted = counts_from_release(model.release())
-    exact = np.histogramdd(np.clip(rows, *(np.asarray(b) for b in bounds)), model.edges_)[0]
+    exact = np.histogramdd(np.clip(rows, schema.low, schema.high), model.edges_)[0]
     without = CountedGrid(counted.grid, exact, 1e-3, float(len(rows)), 0.0)
     private, plain = model.clusters(), find_clusters(without, None, 0.01)
     weights = exact.ravel() > 0

@@ -7,11 +7,18 @@ was made, ``FRESH`` after its first version was fixed, and ``NEW`` were drawn af
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import gzip
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
+from sklearn.cluster import AgglomerativeClustering
 
+from privclust import Box, Schema
 from sklearn import datasets
+
+CITIES = Path(__file__).parents[1] / "examples" / "clinic_sites_cities.csv"
 
 Rows = tuple[np.ndarray, np.ndarray]
 Maker = Callable[[np.random.Generator, int], Rows]
@@ -340,3 +347,37 @@ def declared_bounds(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return what an owner might declare: the range, a tenth wider on both sides."""
     low, high = rows.min(axis=0), rows.max(axis=0)
     return low - 0.1 * (high - low), high + 0.1 * (high - low)
+
+
+def towns(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return rows around European cities by population, and the conurbation of each."""
+    cities = pd.read_csv(CITIES)
+    places = cities[["longitude", "latitude"]].to_numpy()
+    inside = ((places > [-11, 35]) & (places < [32, 66])).all(axis=1)
+    places, people = places[inside], cities["population_thousands"].to_numpy()[inside]
+    linked = AgglomerativeClustering(None, distance_threshold=0.9, linkage="single")
+    of_city = linked.fit_predict(places)
+    city = rng.choice(len(places), n, p=people / people.sum())
+    rows = np.clip(places[city] + rng.normal(0, 0.15, (n, 2)), [-11, 35], [32, 66])
+    return rows, of_city[city], len(np.unique(of_city))
+
+
+def real_tables(data: Path | None) -> Iterator[tuple[str, np.ndarray, Schema]]:
+    """Yield the tables that are at hand, with bounds that anybody would declare."""
+    pixels = datasets.load_sample_image("china.jpg").reshape(-1, 3)[:, [0, 2]].astype(float)
+    whole = [Box(0, 255, form="integer")] * 2
+    yield "photograph: red, blue", pixels, _schema(*whole)
+    if data is not None and (data / "superconductivity.npz").exists():
+        stored = np.load(data / "superconductivity.npz", allow_pickle=True)
+        column = list(stored["names"]).index("wtd_mean_Valence")
+        rows = np.c_[stored["features"][:, column], stored["critical_temperature"]].astype(float)
+        yield "superconductors: valence, temperature", rows, _schema(Box(0, 8), Box(0, 200))
+    if data is not None and (data / "adult.csv.gz").exists():
+        with gzip.open(data / "adult.csv.gz") as file:
+            table = pd.read_csv(file)[["age", "hours-per-week"]].to_numpy(float)
+        ages_and_hours = Box(17, 90, form="integer"), Box(1, 99, form="integer")
+        yield "adult: age, hours", table, _schema(*ages_and_hours)
+
+
+def _schema(*boxes: Box) -> Schema:
+    return Schema({f"x{j}": box for j, box in enumerate(boxes)})

@@ -47,7 +47,9 @@ def tiny_choices(*_: Any) -> Iterator[tuple[str, int, Any]]:
 
 
 def tiny_tables(*_: Any) -> Iterator[tuple[str, Any, Any]]:
-    yield "even", RNG.uniform(0, 1, (500, 2)), (0, 1)
+    from privclust import Schema
+
+    yield "even", RNG.uniform(0, 1, (500, 2)), Schema.from_bounds(0, 1, n_columns=2)
 
 
 def tiny_coins(*_: Any) -> Any:

@@ -131,6 +131,7 @@ PAGES = {
     "docs/kmeans.md": {"frame": visits()[["age", "visits"]]},
     "docs/releases.md": {"frame": visits()[["age", "visits"]]},
     "docs/units.md": {"frame": visits()[["age", "visits"]].assign(id=np.arange(2000) // 8)},
+    "docs/density.md": {},
     "docs/summary.md": {"frame": visits()[["age", "visits"]]},
     "docs/synthetic.md": {"frame": wards()},
     "docs/mixed.md": {"patients": stays()},

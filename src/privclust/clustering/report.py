@@ -223,7 +223,7 @@ def summary_context(release: Release) -> dict[str, Any]:
         "rows_error": format_error(2 * cells.n_rows_error),
         "n_cells": most_clusters(cells),
         "of_rows": summary.sample_notes() if "histogram_counts" in release.arrays else (),
-        "labelled": _labelled(release),
+        "labelled": _clusters_of_cells(release),
     }
     if not found:
         return shown
@@ -242,7 +242,7 @@ def summary_context(release: Release) -> dict[str, Any]:
     }
 
 
-def _labelled(release: Release) -> dict[str, Any] | None:
+def _clusters_of_cells(release: Release) -> dict[str, Any] | None:
     """Return the clusters of labelled cells and about how many rows they have, if there are any."""
     labels, counts = release.arrays.get("cell_labels"), release.arrays["counts"]
     if labels is None:

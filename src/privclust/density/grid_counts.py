@@ -43,19 +43,11 @@ _HIDDEN = Note(
 
 @dataclass(frozen=True)
 class Grid:
-    """Cells of equal size over columns of numbers.
+    """Cells of equal size over columns of numbers."""
 
-    Attributes
-    ----------
-    low, widths : ndarray of shape (n_columns,)
-        Where the first cell of each column begins, and how wide a cell is.
-    sides : tuple of int
-        The number of cells along each column.
-    """
-
-    low: Floats
-    widths: Floats
-    sides: tuple[int, ...]
+    low: Floats  # where the first cell of each column begins
+    widths: Floats  # of a cell, by column
+    sides: tuple[int, ...]  # the number of cells along each column
 
     @classmethod
     def over(cls, schema: Schema, side: int) -> Grid:
@@ -95,28 +87,14 @@ class Grid:
 
 @dataclass(frozen=True)
 class CountedGrid:
-    """What a fit releases: noisy counts of the cells.
-
-    Attributes
-    ----------
-    grid : Grid
-    counts : ndarray of the grid's shape
-    counts_error : float
-        The standard error of each count.
-    n_rows : float
-        The noisy number of rows.
-    n_rows_error : float
-        Its standard error.
-    notes : tuple of Note
-        That there are too few rows, if so.
-    """
+    """What a fit releases: noisy counts of the cells, and the noisy number of rows."""
 
     grid: Grid
-    counts: Floats
+    counts: Floats  # in the shape of the grid
     counts_error: float
     n_rows: float
     n_rows_error: float
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Note, ...] = ()  # that there are too few rows, if so
 
 
 def ask_density(door: PointRows, run: Run) -> CountedGrid:

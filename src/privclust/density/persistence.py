@@ -58,20 +58,11 @@ class Merge:
 
 @dataclass(frozen=True)
 class Found:
-    """Clusters of a grid.
+    """Clusters of a grid."""
 
-    Attributes
-    ----------
-    labels : ndarray of the grid's shape
-        The largest cluster first; -1 where rows do not stand out from the noise.
-    n_clusters : int
-    merges : tuple of Merge
-        The strongest first.
-    """
-
-    labels: Indices
+    labels: Indices  # of each cell, the largest cluster first; -1 where no rows stand out
     n_clusters: int
-    merges: tuple[Merge, ...]
+    merges: tuple[Merge, ...]  # the strongest first
 
 
 def find_clusters(counted: CountedGrid, n_clusters: int | None, least: float) -> Found:
@@ -130,26 +121,15 @@ def _number_by_size(labels: Indices, density: Floats, most: int | None) -> Indic
 
 @dataclass(frozen=True)
 class MergeTree:
-    """The peaks of a smoothed grid and where they meet, from the densest cell down.
-
-    Attributes
-    ----------
-    shape : tuple of int
-    order : ndarray of shape (n,)
-        The cells, the densest first; below a cell is named by its place in this order.
-    density, error : ndarray of shape (n,)
-    peak : ndarray of shape (n,)
-        The peak that each cell is led to by its densest neighbours.
-    lower, higher, saddle : ndarray of shape (n_merges,)
-        Of each merge, in the order of its saddle: the lower peak, the one on the other side, and
-        where they meet.
-    """
+    """The peaks of a smoothed grid and where they meet, from the densest cell down."""
 
     shape: tuple[int, ...]
-    order: Indices
+    order: Indices  # the cells, the densest first; below, a cell is named by its place here
     density: Floats
     error: Floats
-    peak: Indices
+    peak: Indices  # the peak that each cell is led to by its densest neighbours
+    # Of each merge, in the order of its saddle: the lower peak, the one on the other side, and
+    # where they meet.
     lower: Indices
     higher: Indices
     saddle: Indices

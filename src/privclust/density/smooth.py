@@ -21,21 +21,11 @@ _STANDS_OUT, _PEAK = 3.0, 5.0
 
 @dataclass(frozen=True)
 class Smoothed:
-    """A grid whose counts are means over neighbours.
+    """A grid whose counts are means over neighbours; all of it in the shape of the grid."""
 
-    Attributes
-    ----------
-    density : ndarray of the grid's shape
-        Rows of a cell.
-    noise : ndarray of the grid's shape
-        The standard error that noise leaves in it.
-    error : ndarray of the grid's shape
-        The same, and what chance leaves: other rows of the same people would differ as much.
-    """
-
-    density: Floats
-    noise: Floats
-    error: Floats
+    density: Floats  # rows of a cell
+    noise: Floats  # the standard error that noise leaves in it
+    error: Floats  # that of noise and chance: as many other rows would differ by as much
 
     @property
     def stands_out(self) -> np.ndarray:

@@ -114,19 +114,11 @@ class NearestCentre:
 
 @dataclass(frozen=True)
 class CellOfGrid:
-    """The label of the cell of a public grid that each row lies in.
-
-    Attributes
-    ----------
-    seen : Domain
-    cuts : tuple of ndarray
-        The edges between the cells of each column.
-    labels : ndarray with an axis for each column
-    """
+    """The label of the cell of a public grid that each row lies in."""
 
     seen: Domain
-    cuts: tuple[Floats, ...]
-    labels: Indices
+    cuts: tuple[Floats, ...]  # the edges between the cells of each column
+    labels: Indices  # with an axis for each column
 
     def __call__(self, block: Block) -> PerRow:
         """Return the labels of a block."""
