@@ -30,7 +30,7 @@ from sklearn.cluster import DBSCAN, HDBSCAN, SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors, kneighbors_graph, radius_neighbors_graph
 
-from keeping import Row, put_table, read_rows, write_rows
+from keeping import Row, origin, put_table, read_rows, replace_rows, write_rows
 from privclust import PrivateDensity, PrivateSummary, Schema
 from privclust.density.answers import fill_labels
 from privclust.density.grid_counts import CountedGrid
@@ -262,7 +262,8 @@ def shapes(options: argparse.Namespace) -> None:
                     print(
                         f"{group:28} {n:6} {epsilon:4} {method:36} {np.mean(own):.3f}", flush=True
                     )
-    write_rows("shapes", found, seed=options.seed, setting=f"runs {options.runs}")
+    about = origin(options.seed, f"runs {options.runs}")
+    replace_rows("shapes", [row | about for row in found], by=("group",))
 
 
 # Real tables, which have no true clusters: how far the private clusters are those without noise.

@@ -17,7 +17,7 @@ from shapes_sets import declared_bounds
 EXAMPLE = Path(__file__).parents[1] / "examples" / "gallery" / "plot_compare_clusterers.py"
 COLOURS = np.array(["#377eb8", "#ff7f00", "#4daf4a", "#f781bf"])
 SETTINGS = ((10_000, 1.0), (10_000, 0.2), (2000, 1.0))
-PLANE = ("held", "fresh", "new", "one cluster")
+PLANE = ("held", "fresh", "new", "untouched", "one cluster")
 OWN = ("density, k found", "density, k given", "no privacy: density, k found")
 
 
@@ -31,22 +31,17 @@ def _mean(rows: list[dict[str, str]], **wanted: str) -> str:
 
 
 def main_table(rows: list[dict[str, str]]) -> str:
-    """Return mean scores by method, setting and group of sets."""
-    settings = [(f"{n}", f"{epsilon}") for n, epsilon in SETTINGS]
-    heads = ["method"]
-    heads += [f"{int(n):,} rows, ε = {float(e):g}: {g}" for n, e in settings for g in PLANE]
-    lines = [
-        [
-            method,
-            *(
-                _mean(rows, method=method, group=group, rows=n, epsilon=e)
-                for n, e in settings
-                for group in PLANE
-            ),
+    """Return mean scores by method and group of sets, a table for each setting."""
+    methods = dict.fromkeys(row["method"] for row in rows)
+    tables = []
+    for n, epsilon in SETTINGS:
+        told = {"rows": f"{n}", "epsilon": f"{epsilon}"}
+        lines = [
+            [method, *(_mean(rows, method=method, group=group, **told) for group in PLANE)]
+            for method in methods
         ]
-        for method in dict.fromkeys(row["method"] for row in rows)
-    ]
-    return markdown(heads, lines) + "\n\n" + run_line(rows, "shapes")
+        tables.append(markdown([f"{n:,} rows, ε = {epsilon:g}", *PLANE], lines))
+    return "\n\n".join([*tables, run_line(rows, "shapes")])
 
 
 def set_table(rows: list[dict[str, str]]) -> str:
@@ -112,7 +107,7 @@ def short_table(rows: list[dict[str, str]]) -> str:
                     float(row["score"])
                     for row in rows
                     if row["method"] == method
-                    and row["group"] in PLANE[:3]
+                    and row["group"] in PLANE[:-1]
                     and all(row[name] == value for name, value in told.items())
                 ]
             )

@@ -1,8 +1,8 @@
 """Sets of shapes by formula: those of scikit-learn, of the clustering literature, and further ones.
 
-``TOY`` were used to choose constants, with ``CURVES``. ``HELD`` were seen once while the algorithm
-was made, ``FRESH`` after its first version was fixed, and ``NEW`` were drawn after everything was.
-``ONE`` are sets of one cluster.
+``TOY`` were used to choose constants. ``HELD``, ``FRESH`` and ``NEW`` chose none, but each was looked
+at while the algorithm still changed; ``UNTOUCHED`` were drawn and run once after its last change.
+``ONE`` are sets of one cluster. See ``docs/research/shapes.md``.
 """
 
 from __future__ import annotations
@@ -233,6 +233,29 @@ def clouds(g: np.random.Generator, n: int) -> Rows:
     return np.clip(rows, -12, 14), labels
 
 
+def frame(g: np.random.Generator, n: int) -> Rows:
+    """Return a square within the frame of another."""
+    turn, along = g.integers(0, 4, n // 2), g.uniform(-2, 2, n // 2)
+    side = np.where(turn < 2, 2, -2)
+    sides = np.where((turn % 2 == 0)[:, None], np.c_[along, side], np.c_[side, along])
+    square = g.uniform(-0.9, 0.9, (n - n // 2, 2))
+    return pack([sides + g.uniform(-0.2, 0.2, sides.shape), square])
+
+
+def letter(g: np.random.Generator, n: int) -> Rows:
+    """Return a C around a bar."""
+    turn = g.uniform(0.25 * np.pi, 1.75 * np.pi, int(0.75 * n))
+    bow = np.c_[1.2 * np.cos(turn), 1.8 * np.sin(turn)] + g.normal(0, 0.12, (len(turn), 2))
+    return pack([bow, g.uniform([0, -0.5], [1.6, 0.1], (n - len(turn), 2))])
+
+
+def zigzags(g: np.random.Generator, n: int) -> Rows:
+    """Return four lines of teeth."""
+    along, labels = g.uniform(0, 6, n), g.integers(0, 4, n)
+    teeth = np.abs(along % 2 - 1)
+    return np.c_[along, 0.9 * labels + 0.8 * teeth + g.normal(0, 0.07, n)], labels
+
+
 def triangle(g: np.random.Generator, n: int) -> Rows:
     """Return a triangle."""
     rows = g.random((n, 2))
@@ -323,6 +346,20 @@ NEW: Sets = {
     "boxes4": (boxes4, 4), "horseshoe": (horseshoe, 2), "rays": (rays, 5), "beads": (beads, 8),
     "clouds": (clouds, 3),
 }  # fmt: skip
+UNTOUCHED: Sets = {
+    "frame": (frame, 2),
+    "letter": (letter, 2),
+    "zigzags": (zigzags, 4),
+    "big and small": (normals([[0, 0], [3.4, 1.2]], [1.1, 0.5], [0.8, 0.2]), 2),
+    "hills": (
+        normals(
+            [[0, 0], [3, 0.5], [6, 0], [1, 3], [4.2, 3.4], [7, 3]],
+            [0.7, 0.6, 0.8, 0.5, 0.9, 0.6],
+            [0.25, 0.1, 0.2, 0.1, 0.25, 0.1],
+        ),
+        6,
+    ),
+}
 ONE: Sets = {
     "triangle": (triangle, 1),
     "exponential": (lambda g, n: one(np.minimum(g.exponential(1, (n, 2)), 6)), 1),
@@ -338,7 +375,8 @@ SOLID_ONE: Sets = {
     "cube": (lambda g, n: one(g.random((n, 3))), 1),
 }
 GROUPS: dict[str, Sets] = {
-    "toy": TOY, "held": HELD, "fresh": FRESH, "new": NEW, "one cluster": ONE,
+    "toy": TOY, "held": HELD, "fresh": FRESH, "new": NEW, "untouched": UNTOUCHED,
+    "one cluster": ONE,
     "three columns": SOLID, "three columns, one cluster": SOLID_ONE,
 }  # fmt: skip
 

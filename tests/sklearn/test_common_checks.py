@@ -71,7 +71,23 @@ NO_LABELS = (
 )
 
 
+# Checks that bring more than three columns, of which no grid is counted.
+WIDE = dict.fromkeys(
+    (
+        "check_n_features_in_after_fitting",
+        "check_positive_only_tag_during_fit",
+        "check_estimators_dtypes",
+        "check_dtype_object",
+        "check_array_api_input",
+        "check_fit2d_1sample",
+    ),
+    "It brings more columns than the three that a density takes.",
+)
+
+
 def not_for(estimator):
+    if isinstance(estimator, PrivateDensity):
+        return WIDE
     # The targets of a source-target fit are public, and so are their labels.
     rows_are_public = isinstance(estimator, SourceTargetEstimator)
     hides_rows = isinstance(estimator, PrivateEstimator) and not rows_are_public

@@ -28,6 +28,7 @@ from privclust.clustering.from_cells import (
     sample_rows,
     sample_table,
 )
+from privclust.clustering.labelled_cells import with_cell_labels
 from privclust.clustering.profiles import Profile, profiles_of
 from privclust.clustering.release import (
     NO_SIGNAL,
@@ -38,7 +39,6 @@ from privclust.clustering.release import (
     kmeans_release,
     sample_notes,
     synthetic_model,
-    with_cell_labels,
 )
 from privclust.exceptions import LowSignalWarning, ParameterError, ReleaseError
 from privclust.parameters import WHOLE, Whole, check_memory

@@ -16,7 +16,8 @@ import numpy as np
 
 from privclust._typing import Floats, Indices
 from privclust.clustering.any_clusterer import number_by_weight
-from privclust.clustering.release import cells_from_release, with_cell_labels
+from privclust.clustering.labelled_cells import with_cell_labels
+from privclust.clustering.release import cells_from_release
 from privclust.clustering.result import Cells
 from privclust.exceptions import LowSignalWarning, ParameterError
 from privclust.parameters import WHOLE

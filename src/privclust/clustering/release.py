@@ -22,6 +22,12 @@ from privclust.clustering.agreement import cluster_by_agreement
 from privclust.clustering.columns import ColumnPart, column_notes, percent, separation_shares
 from privclust.clustering.from_cells import Clusters, most_clusters
 from privclust.clustering.histograms import PROFILE_ARRAYS, check_profiles
+from privclust.clustering.labelled_cells import (
+    LABELS,
+    UNLABELLED,
+    check_cell_labels,
+    clusterer_fact,
+)
 from privclust.clustering.result import Cells, LearnedCenters
 from privclust.clustering.synthetic import SyntheticModel
 from privclust.clustering.tables import Tables, check_tables
@@ -309,7 +315,6 @@ _ARRAYS = {
     "within": ("one",),
     "within_error": ("one",),
 }
-_LABELS = "cell_labels"  # of summaries whose cells were clustered
 _NUMBERS = tuple(name for name, axes in _ARRAYS.items() if axes == ("one",))
 _PLACES = {"groups": "group_variances", "raw_cells": "cells"}
 
@@ -370,32 +375,14 @@ def sample_notes(release: Release) -> tuple[str, ...]:
     return (*told, NO_TABLES) if release.schema.numeric else told
 
 
-def with_cell_labels(release: Release, found: npt.NDArray[np.intp], clusterer: str) -> Release:
-    """Return a summary whose cells are labelled by a clusterer; its digest names the first."""
-    from privclust.release.release import Release
-
-    told = {name: value for name, value in release.parameters.items() if name != "clusterer"}
-    return Release(
-        kind="summary",
-        arrays={**release.arrays, _LABELS: found.astype(np.int64)},
-        schema=release.schema,
-        parameters={"summary": release.digest, **told, "clusterer": clusterer},
-        privacy=release.privacy,
-        created=release.created,
-    )
-
-
 def cell_labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
     """Yield the label of the cell that is nearest to every row; cells without rows have none."""
     from privclust.clustering.predicting import label_by_nearest
 
-    if _LABELS not in release.arrays:
-        raise ReleaseError(
-            "A summary labels rows once its cells are clustered; label them with what "
-            "Summary(release).kmeans(k) or .cluster(estimator) returns."
-        )
+    if LABELS not in release.arrays:
+        raise ReleaseError(UNLABELLED)
     live = release.arrays["counts"] > 0
-    cells, found = release.arrays["cells"][live], release.arrays[_LABELS][live]
+    cells, found = release.arrays["cells"][live], release.arrays[LABELS][live]
     yield from label_by_nearest(X, release.schema, scaling_of(release), cells, found)
 
 
@@ -470,21 +457,6 @@ def _check_summary(release: Release) -> None:
     )
     if not (arrays["counts"] > 0).any() or arrays["n_rows"][0] < 1:
         raise ReleaseError("A summary needs at least one cell with rows; fit it again.")
-
-
-def check_cell_labels(release: Release, n_cells: int) -> None:
-    """Raise unless labels of cells, if there are any, are whole numbers from -1 on."""
-    found = release.arrays.get(_LABELS, np.zeros(n_cells, np.int64))
-    if found.shape != (n_cells,) or found.dtype.kind != "i" or (found < -1).any():
-        raise ReleaseError(
-            f"A {release.kind} needs a whole number from -1 on for each cell; correct {_LABELS!r}."
-        )
-
-
-def clusterer_fact(release: Release) -> list[tuple[str, str]]:
-    """Return what labelled the cells, if they are labelled."""
-    clusterer = release.parameters.get("clusterer")
-    return [("labelled by", str(clusterer))] if clusterer else []
 
 
 def _summary_facts(release: Release) -> Facts:

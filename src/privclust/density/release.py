@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privclust._typing import Indices
-from privclust.clustering.release import check_cell_labels, clusterer_fact
+from privclust.clustering.labelled_cells import check_cell_labels, clusterer_fact
 from privclust.density.grid_counts import CountedGrid, Grid
 from privclust.density.task import DENSITY
 from privclust.exceptions import ReleaseError
