@@ -21,9 +21,9 @@ PLANE = ("held", "fresh", "new", "untouched", "one cluster")
 OWN = ("density, k found", "density, k given", "no privacy: density, k found")
 
 
-def _mean(rows: list[dict[str, str]], **wanted: str) -> str:
+def _mean(measured: list[dict[str, str]], /, **wanted: str) -> str:
     """Return the mean score over sets with its error, or a dash."""
-    own = [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+    own = [row for row in measured if all(row[name] == value for name, value in wanted.items())]
     if not own:
         return "–"
     error = np.sqrt(sum(float(row["error"]) ** 2 for row in own)) / len(own)

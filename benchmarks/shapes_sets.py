@@ -1,7 +1,7 @@
 """Sets of shapes by formula: those of scikit-learn, of the clustering literature, and further ones.
 
-``TOY`` were used to choose constants. ``HELD``, ``FRESH`` and ``NEW`` chose none, but each was looked
-at while the algorithm still changed; ``UNTOUCHED`` were drawn and run once after its last change.
+``TOY`` were used to choose constants. ``HELD``, ``FRESH`` and ``NEW`` chose none, but each was
+looked at while the algorithm still changed; ``UNTOUCHED`` were drawn after its last change.
 ``ONE`` are sets of one cluster. See ``docs/research/shapes.md``.
 """
 

@@ -25,6 +25,7 @@ PAGES = [
 WRITTEN = re.compile(r"<!-- table: ([\w-]+) -->.*?<!-- end: \1 -->", re.DOTALL)
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 MEASURED = re.compile(r"(?<![\w.])[-−]?(?:\d*\.\d+|\d+(?=[  ]?%))")
+PAGES_OF = ("PAGE", "GUIDE")  # of a benchmark
 NUMBER = r"\d*\.?\d+"
 CONSTANTS = re.compile(
     rf"(?:[ερδhσ] (?:=|of)|Theorems?|Observations?|Definition|Lemma) {NUMBER}"
@@ -88,6 +89,18 @@ def test_the_tables_of_k_means_noise_and_the_ledger_say_what_the_files_hold(tmp_
     ways = ledger.ways_table(keeping.read_rows("ledger-ways", RESULTS))
     keeping.put_table(of_ledger, "ledger-ways", ways)
     assert [copy.read_text("utf-8") for copy in (page, of_ledger)] == before
+
+
+def test_the_tables_of_shapes_say_what_the_files_hold(tmp_path, monkeypatch):
+    (shapes,) = scripts("shapes")
+    monkeypatch.setenv("PRIVCLUST_RESULTS", str(RESULTS))
+    pages = {name: Path(shutil.copy(getattr(shapes, name), tmp_path / name)) for name in PAGES_OF}
+    before = [page.read_text("utf-8") for page in pages.values()]
+    for name, page in pages.items():
+        monkeypatch.setattr(shapes, name, page)
+    shapes.fill_pages(None)
+    assert [page.read_text("utf-8") for page in pages.values()] == before
+    assert all("| --- |" in page for page in before)
 
 
 def test_the_tables_of_synthetic_rows_say_what_the_file_holds(tmp_path):

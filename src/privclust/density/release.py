@@ -114,8 +114,7 @@ def _check(release: Release) -> None:
 def _facts(release: Release) -> Facts:
     from privclust.density.answers import clusters_of_density
 
-    counted, names = counts_from_release(release), release.schema.names
-    found = clusters_of_density(release)
+    counted, found = counts_from_release(release), clusters_of_density(release)
     cells = " × ".join(map(str, counted.grid.sides))
     lines = [
         [str(label), give_or_take(f"{size:,.0f}", error)]
@@ -125,12 +124,15 @@ def _facts(release: Release) -> Facts:
     return Facts(
         summary=[
             ("cells", cells),
-            ("columns", ", ".join(names)),
+            ("columns", str(len(release.schema))),
             ("rows, with noise", f"{counted.n_rows:,.0f}"),
-            ("clusters", found.verdict),
+            ("clusters", str(found.n_clusters)),
             *clusterer_fact(release),
         ],
-        listings=[Listing(["cluster", f"rows {TWO_ERRORS}"], lines)],
+        listings=[
+            Listing(["found"], [[found.verdict]]),
+            Listing(["cluster", f"rows {TWO_ERRORS}"], lines),
+        ],
         values={
             "n_clusters": found.n_clusters,
             "verdict": found.verdict,
