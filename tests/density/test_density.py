@@ -226,6 +226,8 @@ def test_the_report_shows_the_map_the_clusters_and_the_merges(moons):
     assert "2 clusters stand out from the noise." in page
     assert "Where peaks meet" in page
     assert "no row is drawn" in page
+    assert "<image" not in page  # which the page would not load
+    assert len(page) < 500_000
 
 
 @pytest.mark.parametrize("columns", [1, 3])
@@ -233,6 +235,7 @@ def test_the_report_draws_one_and_three_columns(columns):
     rows = np.random.default_rng(0).normal(size=(2000, columns))
     page = PrivateDensity(bounds=(-5, 5), random_state=0).fit(rows).release().to_html()
     assert "One cluster: there is no structure beyond the noise." in page
+    assert "<image" not in page
 
 
 def test_a_release_of_another_kind_is_no_density(moons):

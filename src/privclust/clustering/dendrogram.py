@@ -60,7 +60,10 @@ class Dendrogram:
 
     @property
     def most_clusters(self) -> int:
-        """The number of clusters that noise does not explain."""
+        """The number of branches that noise does not explain; it bounds the number of clusters.
+
+        It is no suggestion: cells of one round cluster lie apart too, without any noise.
+        """
         return 1 + int((~self.within_noise).sum())
 
     def labels(self, n_clusters: int) -> Indices:

@@ -12,7 +12,7 @@ from privclust.density.grid_counts import Grid
 from privclust.density.persistence import Merge
 from privclust.density.release import counts_from_release, grid_labels
 from privclust.density.smooth import smooth
-from privclust.reports.svg import INK, WIDTH, inline_svg, short_name
+from privclust.reports.svg import ACCENT, INK, WIDTH, inline_svg, short_name
 from privclust.reports.words import format_error
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from privclust.release.release import Release
 
-_MOST_MERGES = 12
+_MOST_MERGES, _STEPS = 12, 9
 # Colours of clusters that are told apart in light, in dark and by most colour-blind readers.
 _COLOURS = ("#377eb8", "#ff7f00", "#4daf4a", "#f781bf", "#a65628", "#984ea3", "#999999", "#e41a1c")
 
@@ -109,20 +109,35 @@ def _ends(grid: Grid, axis: int) -> tuple[float, float]:
 def _draw_map(
     ax: Axes, grid: Grid, shown: Floats, pair: tuple[int, int], names: tuple[str, ...]
 ) -> None:
-    extent = (*_ends(grid, pair[0]), *_ends(grid, pair[1]))
-    ax.imshow(shown.T, origin="lower", extent=extent, aspect="auto", cmap="viridis")
+    """Draw equal steps of the density: a page holds no images, and cells would be too many."""
+    from matplotlib.colors import to_rgba
+
+    levels = np.linspace(0, max(float(shown.max()), 1e-9), _STEPS + 1)
+    colours = [to_rgba(ACCENT, step / (_STEPS - 1)) for step in range(_STEPS)]
+    places = grid.axes[pair[0]], grid.axes[pair[1]]
+    ax.contourf(*places, shown.T, levels=levels, colors=colours)
+    ax.set(xlim=_ends(grid, pair[0]), ylim=_ends(grid, pair[1]))
     ax.set_xlabel(short_name(names[pair[0]]))
     ax.set_ylabel(short_name(names[pair[1]]))
 
 
 def _draw_labels(ax: Axes, grid: Grid, labels: Indices, first: int, second: int) -> None:
-    from matplotlib.colors import to_rgba
+    """Draw cells in strips of one cluster."""
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Rectangle
 
-    colours = np.array([to_rgba(colour) for colour in _COLOURS] + [(0.0, 0.0, 0.0, 0.0)])
-    shown = colours[np.where(labels < 0, len(_COLOURS), labels % len(_COLOURS))]
-    extent = (*_ends(grid, first), *_ends(grid, second))
-    ax.imshow(shown.transpose(1, 0, 2), origin="lower", extent=extent, aspect="auto")
-    ax.set_yticks([])
+    wide, high = float(grid.widths[first]), float(grid.widths[second])
+    (left, _), (low, _) = _ends(grid, first), _ends(grid, second)
+    strips, colours = [], []
+    for row, line in enumerate(labels.T):
+        begins = np.append(0, np.flatnonzero(np.diff(line)) + 1)
+        for begin, end in zip(begins, np.append(begins[1:], len(line)), strict=True):
+            if line[begin] >= 0:
+                corner = left + begin * wide, low + row * high
+                strips.append(Rectangle(corner, float(end - begin) * wide, high))
+                colours.append(_COLOURS[line[begin] % len(_COLOURS)])
+    ax.add_collection(PatchCollection(strips, facecolors=colours, edgecolors=colours, lw=0.3))
+    ax.set(xlim=_ends(grid, first), ylim=_ends(grid, second), yticks=[])
 
 
 def _draw_line(figure: Figure, grid: Grid, density: Floats, labels: Indices) -> None:
