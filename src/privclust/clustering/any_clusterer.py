@@ -1,6 +1,6 @@
 """Any clusterer of scikit-learn on released cells: it sees synthetic rows, or cells with weights.
 
-Clusterers of the kind of k-means take weights and need nothing but means, so the cells themselves
+Clusterers of the kind of k-means take weights and need only means, so the cells themselves
 serve them best. All others look at how dense rows are, and cells would look evenly dense to them.
 """
 

@@ -111,7 +111,7 @@ class Dendrogram:
         ax : matplotlib Axes or None
             Where to draw; a new figure if not given.
         most_leaves : int, default=30
-            Below so many groups nothing is drawn.
+            The number of groups below which nothing is drawn.
         """
         WHOLE.check("most_leaves", most_leaves)
         if ax is None:

@@ -1,4 +1,4 @@
-"""What an audit of a density runs, on made-up neighbours."""
+"""What an audit of a density runs, on synthetic neighbours."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ class PrivateDensity(DensityAnswers, PrivateEstimator):
             known={"schema": schema, "bounds": None},
         )
 
-    # The way of a fit.
+    # The steps of a fit.
     def _check_combinations(self) -> None:
         check_declared_once(self.schema, self.bounds)
 

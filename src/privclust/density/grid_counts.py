@@ -28,7 +28,7 @@ from privclust.schema.schema import Schema
 
 # Of the budget, for the number of rows; it sets the number of cells.
 _COUNT = 0.03
-# So many errors of a count are the rows of a cell, if the rows filled the bounds. However little
+# The rows of a cell, in errors of a count, if the rows filled the bounds. However little
 # noise there is, few rows bear few cells: chance counts as such an error too.
 _ROWS_OF_A_CELL, _CHANCE = math.sqrt(2), 0.7
 # Cells along an axis, by the number of columns.

@@ -2,8 +2,8 @@
 
 Cells are taken from the densest down. A cell without a denser neighbour begins a peak, and where
 two peaks meet is a saddle (ToMATo, Chazal, Guibas, Oudot and Skraba 2013). The lower peak stays a
-cluster if it stands above the saddle by more than noise and chance explain among so many cells, and
-if the saddle is a valley, and no dent of a long ridge. All of it is post-processing.
+cluster if it stands above the saddle by more than noise and chance explain among this many cells,
+and if the saddle is a valley, and no dent of a long ridge. All of it is post-processing.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def _line(merge: Merge) -> dict[str, str]:
 
 
 def _picture(grid: Grid, density: Floats, labels: Indices, names: tuple[str, ...]) -> str:
-    """Draw the density beside the clusters: as a line, a map, or maps from three sides."""
+    """Draw the density next to the clusters: as a line, a map, or maps from three sides."""
     count = int(labels.max()) + 1
     alt = (
         f"How dense rows are in the cells of {', '.join(map(short_name, names))}, and which of "
@@ -109,7 +109,7 @@ def _ends(grid: Grid, axis: int) -> tuple[float, float]:
 def _draw_map(
     ax: Axes, grid: Grid, shown: Floats, pair: tuple[int, int], names: tuple[str, ...]
 ) -> None:
-    """Draw equal steps of the density: a page holds no images, and cells would be too many."""
+    """Draw equal steps of the density: a page loads no images, and single cells are too many."""
     from matplotlib.colors import to_rgba
 
     levels = np.linspace(0, max(float(shown.max()), 1e-9), _STEPS + 1)

@@ -15,7 +15,7 @@ from privclust.density.grid_counts import CountedGrid
 _WIDTHS, _LEAST_WIDTH = (1.0, 1.4, 2.0, 2.8), 0.7
 _FEW_CELLS, _ENOUGH_CELLS = 24, 48
 _VISIBLE = 0.9
-# A cell stands out by so many errors of the noise; a piece of them has one that stands out more.
+# Errors of the noise by which a cell stands out, and by which one cell of each piece does.
 _STANDS_OUT, _PEAK = 3.0, 5.0
 
 
