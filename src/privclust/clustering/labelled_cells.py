@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from privclust.release.release import Release
 
 LABELS = "cell_labels"
-UNLABELLED = (
+_UNLABELLED = (
     "A summary labels rows once its cells are clustered; label them with what "
     "Summary(release).kmeans(k) or .cluster(estimator) returns."
 )
@@ -47,3 +48,16 @@ def clusterer_fact(release: Release) -> list[tuple[str, str]]:
     """Return what labelled the cells, if they are labelled."""
     clusterer = release.parameters.get("clusterer")
     return [("labelled by", str(clusterer))] if clusterer else []
+
+
+def labels_by_cell(
+    release: Release, X: Any, scaling: dict[str, Any]
+) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield the label of the cell that is nearest to every row; cells without rows have none."""
+    from privclust.clustering.predicting import label_by_nearest
+
+    if LABELS not in release.arrays:
+        raise ReleaseError(_UNLABELLED)
+    live = release.arrays["counts"] > 0
+    cells, found = release.arrays["cells"][live], release.arrays[LABELS][live]
+    yield from label_by_nearest(X, release.schema, scaling, cells, found)

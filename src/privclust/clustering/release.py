@@ -23,10 +23,9 @@ from privclust.clustering.columns import ColumnPart, column_notes, percent, sepa
 from privclust.clustering.from_cells import Clusters, most_clusters
 from privclust.clustering.histograms import PROFILE_ARRAYS, check_profiles
 from privclust.clustering.labelled_cells import (
-    LABELS,
-    UNLABELLED,
     check_cell_labels,
     clusterer_fact,
+    labels_by_cell,
 )
 from privclust.clustering.result import Cells, LearnedCenters
 from privclust.clustering.synthetic import SyntheticModel
@@ -376,14 +375,8 @@ def sample_notes(release: Release) -> tuple[str, ...]:
 
 
 def cell_labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
-    """Yield the label of the cell that is nearest to every row; cells without rows have none."""
-    from privclust.clustering.predicting import label_by_nearest
-
-    if LABELS not in release.arrays:
-        raise ReleaseError(UNLABELLED)
-    live = release.arrays["counts"] > 0
-    cells, found = release.arrays["cells"][live], release.arrays[LABELS][live]
-    yield from label_by_nearest(X, release.schema, scaling_of(release), cells, found)
+    """Yield the label of the cell that is nearest to every row."""
+    yield from labels_by_cell(release, X, scaling_of(release))
 
 
 def kmeans_release(release: Release, n_clusters: int) -> Release:
