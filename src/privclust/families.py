@@ -36,4 +36,5 @@ FAMILIES = (
     Family("source_target", "source-target", "source_target"),
     Family("bounds", "bounds", "bounds"),
     Family("summary", "summarise", "clustering"),
+    Family("mixture", "mixture", "mixture"),
 )

@@ -24,6 +24,7 @@ from privclust.holder.kernels import (
     HeaviestGroup,
     NearestCentre,
     NearestEmbeddedCentre,
+    OfNumbers,
     RawBlocks,
     Seen,
     squares,
@@ -87,6 +88,10 @@ class OwnPoints:
     def inertia(self, centres: Floats) -> float:
         """Return the sum of squared distances of the rows to their nearest centre."""
         return float(sum(part.min(axis=1).sum() for part in self._squares(centres)))
+
+    def of_each(self, of: Callable[[Floats], Floats]) -> Iterator[Floats]:
+        """Yield what a function of numeric rows, in the units of the data, makes of them."""
+        return each(self._opened.rows, RawBlocks(), OfNumbers(self._seen, of))
 
     def _squares(self, centres: Floats) -> Iterator[Floats]:
         for block in self._opened.rows.blocks():

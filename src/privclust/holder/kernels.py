@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -110,6 +111,18 @@ class NearestCentre:
     def __call__(self, block: Block) -> PerRow:
         """Return the labels of a block."""
         return PerRow((squares(self.seen, block, self.centres, up_to_row=True).argmin(axis=1),))
+
+
+@dataclass(frozen=True)
+class OfNumbers:
+    """What a function makes of numeric rows, in the units of the data."""
+
+    seen: Domain
+    of: Callable[[Floats], Floats]
+
+    def __call__(self, block: Block) -> PerRow:
+        """Return it for the rows of a block."""
+        return PerRow((self.of(np.clip(self.seen.rows(block), -_FARTHEST, _FARTHEST)),))
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -54,3 +55,54 @@ class ClusterAnswer:
     # (n_centres, n_coordinates): sums of clipped offsets from the centre.
     offsets: Noisy = NOT_ASKED
     square: Noisy = NOT_ASKED  # (1,): the sum over all rows of the squared clipped distance
+
+
+@dataclass(frozen=True)
+class Components:
+    """Public components of a mixture, and how the rows are seen in the frame of each."""
+
+    means: Floats  # (n_components, n_features): origins of the frames, points of the unit ball
+    axes: Floats  # of each component: what takes the offset of a row from its mean into its frame
+    heights: Floats  # (n_components,): log weight and density at the mean, up to a common number
+    radius: float  # rows further than this from the origin of a frame are moved to that distance
+    reach: float  # squared distances are cut off at the square of this
+    # Of the squared length of a row's line: for the count, the place, the shape and the square.
+    parts: tuple[float, float, float, float]
+    shapes: Literal["full", "diagonal", "none"] = "full"
+    tied: bool = False  # whether all components share one shape and one square
+    background: float | None = None  # the height of rows that belong to none, if there are such
+
+    def __post_init__(self) -> None:
+        # Exact arithmetic rests on these: they keep every product and square below 2^53.
+        k, d = self.means.shape
+        if k > MOST_COMPONENTS or d > MOST_COMPONENTS or self.axes.shape != (k, d, d):
+            raise ValueError(f"There may be {MOST_COMPONENTS} components, with axes for each.")
+        close = 1e-9
+        longest = np.linalg.norm(self.axes, axis=2)
+        if np.linalg.norm(self.means, axis=1).max() > 1 + close or not (
+            0 < longest.min() and longest.max() <= LONGEST_AXIS
+        ):
+            raise ValueError("Components need means in the unit ball, and widths of at least 2^-13.")
+        if min(self.radius, self.reach) < 1 or min(self.parts) < 0 or sum(self.parts) > 1 + close:
+            raise ValueError("Frames need a radius and a reach of at least one, and parts of one.")
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates of a frame."""
+        return self.means.shape[1]
+
+
+# Exactness allows for as many components and columns, and for axes as long as that.
+MOST_COMPONENTS, LONGEST_AXIS = 2**10, 2.0**13
+
+
+@dataclass(frozen=True)
+class ComponentAnswer:
+    """What :meth:`PointsView.ask_components` releases, in the units of the frames."""
+
+    counts: Noisy  # (n_components,): numbers of rows, by their responsibilities
+    sums: Noisy  # (n_components, n_features): of clipped places
+    # (n_components, n_directions): of the products of places with themselves, less the trace, along
+    # orthonormal directions: a column less the mean of those before it, then pairs. One if tied.
+    shapes: Noisy
+    squares: Noisy  # (n_components,): of squared lengths, each less half the most. One if tied.

@@ -1,0 +1,166 @@
+"""What clipping does to a Gaussian component, and how a row's line is divided among its parts.
+
+Rows are seen in the frame of their component, in which it should be round and of width one, and are
+clipped there. Of a round Gaussian of another width the effect is known, so that it can be undone: a
+close clip then has less noise than one that leaves all rows alone, at the price of trusting the
+Gaussian form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Literal
+
+import numpy as np
+from scipy.stats import chi2
+
+from privclust._typing import Floats
+from privclust.mixture.model import CovarianceType
+
+_QUANTILES, _SCALES = 4000, np.geomspace(0.02, 30, 241)
+# How far beyond the usual length of a row its squared length is followed.
+_BEYOND = 0.5
+
+
+@dataclass(frozen=True)
+class Clip:
+    """How rows are clipped in the frame of a component.
+
+    Attributes
+    ----------
+    dimension : int
+    kind : {"full", "tied", "diag", "spherical"}
+        The type of the covariances, which says what is asked of shapes.
+    width : float
+        The radius, in root mean square lengths of a row.
+    """
+
+    dimension: int
+    kind: CovarianceType
+    width: float = 1.0
+
+    @property
+    def radius(self) -> float:
+        """The length to which places are shortened."""
+        return self.width * np.sqrt(self.dimension) if self.dimension > 1 else 1.3 * self.width
+
+    @property
+    def reach(self) -> float:
+        """The length at which squared lengths are cut off."""
+        beyond = max(_BEYOND, (self.width - 1) * np.sqrt(self.dimension))
+        return float(np.sqrt(self.dimension) + beyond)
+
+    @property
+    def shapes(self) -> Literal["full", "diagonal", "none"]:
+        """What is asked of the shape of a component."""
+        if self.kind == "spherical" or self.dimension == 1:
+            return "none"
+        return "diagonal" if self.kind == "diag" else "full"
+
+    @property
+    def n_directions(self) -> int:
+        """The number of coordinates of a shape."""
+        d = self.dimension
+        return {"none": 0, "diagonal": d - 1, "full": d * (d + 1) // 2 - 1}[self.shapes]
+
+    @cached_property
+    def effect(self) -> Effect:
+        """What the clip does."""
+        return _effect(self.dimension, self.radius, self.reach)
+
+    @cached_property
+    def costs(self) -> Floats:
+        """What noise on count, place, shape and square costs, in nats and for unit noise."""
+        d, at_one = self.dimension, self.effect.at(1.0)
+        shape_unit = self.radius**2 * np.sqrt(1 - 1 / d) / at_one.shape
+        half = self.reach**2 / 2 / self.effect.slope
+        square = [0.5, d / 2 * (self.radius / at_one.place) ** 2]
+        return np.array([*square, self.n_directions / 4 * shape_unit**2, d / 4 * half**2])
+
+    @property
+    def parts(self) -> tuple[float, float, float, float]:
+        """The parts of a line's squared length, so that noise costs least."""
+        roots = np.sqrt(self.costs)
+        count, place, shape, square = (roots / roots.sum()).tolist()
+        return count, place, shape, square
+
+    def shape_noise(self, unit_error: float, rows: float) -> float:
+        """Return the noise to expect in a coordinate of the shape of a component of so many rows.
+
+        ``unit_error`` is the noise of a line of length one.
+        """
+        if not self.n_directions:
+            return 0.0
+        per_unit = np.sqrt(4 * self.costs[2] / self.n_directions / self.parts[2])
+        return float(per_unit * unit_error / rows)
+
+    @cached_property
+    def directions(self) -> Floats:
+        """Orthonormal matrices without trace, in the order of the answers' coordinates."""
+        d = self.dimension
+        found = np.zeros((self.n_directions, d, d))
+        for i in range(1, min(d, len(found) + 1)):
+            np.fill_diagonal(found[i - 1], [1] * i + [-i] + [0] * (d - i - 1))
+            found[i - 1] /= np.sqrt(i * (i + 1))
+        if self.shapes == "full":
+            for place, (i, j) in enumerate(zip(*np.triu_indices(d, 1), strict=True), d - 1):
+                found[place, i, j] = found[place, j, i] = np.sqrt(0.5)
+        return found
+
+
+@dataclass(frozen=True)
+class Gains:
+    """How much of a small move and of a small change of shape a clip lets through."""
+
+    place: Floats
+    shape: Floats
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a clip does to N(0, s I), for many s.
+
+    Attributes
+    ----------
+    squares : ndarray
+        The mean clipped squared length, for each s.
+    places, shapes : ndarray
+        The share of a small move, and of a small change of shape, that is left.
+    """
+
+    squares: Floats
+    places: Floats
+    shapes: Floats
+
+    @property
+    def slope(self) -> float:
+        """How the mean clipped square grows with s, at one."""
+        i = int(np.searchsorted(_SCALES, 1.0))
+        rise = self.squares[i + 1] - self.squares[i - 1]
+        return float(rise / (_SCALES[i + 1] - _SCALES[i - 1]))
+
+    def scale_of(self, square: Floats) -> Floats:
+        """Return the s whose mean clipped square this is."""
+        return np.interp(square, self.squares, _SCALES)
+
+    def at(self, scale: Floats | float) -> Gains:
+        """Return what is left at some s."""
+        return Gains(
+            np.interp(scale, _SCALES, self.places), np.interp(scale, _SCALES, self.shapes)
+        )
+
+
+@lru_cache(maxsize=64)
+def _effect(dimension: int, radius: float, reach: float) -> Effect:
+    """Return the effect of a clip, by the quantiles of the chi-square distribution."""
+    d = dimension
+    chi = chi2.ppf((np.arange(_QUANTILES) + 0.5) / _QUANTILES, d)
+    squares = _SCALES[:, None] * chi
+    inside = squares < radius**2
+    outside = np.where(inside, 0, radius / np.sqrt(squares)).mean(axis=1)
+    return Effect(
+        np.minimum(squares, reach**2).mean(axis=1),
+        inside.mean(axis=1) + (d - 1) / d * outside,
+        (np.minimum(squares, radius**2) * chi).mean(axis=1) / (d * (d + 2)),
+    )

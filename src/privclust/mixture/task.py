@@ -1,0 +1,48 @@
+"""What mixtures offer: soft clusters with shapes."""
+
+from __future__ import annotations
+
+from privclust.clustering.task import RESCALE
+from privclust.parameters import POSITIVE, WHOLE, OneOf, Parameter
+from privclust.tasks import Task, Variant
+
+N_COMPONENTS = Parameter(
+    "n_components",
+    WHOLE,
+    1,
+    "Number of components.",
+    option=("--components", "-k"),
+    label="Number of components",
+)
+COVARIANCE_TYPE = Parameter(
+    "covariance_type",
+    OneOf(("full", "tied", "diag", "spherical")),
+    "full",
+    "Shapes of the components.",
+    option=("--shapes",),
+    label="Shapes of the components",
+)
+REG_COVAR = Parameter(
+    "reg_covar",
+    POSITIVE,
+    1e-6,
+    "Least variance, in squares of half a width.",
+    label="Least variance, in squares of half a declared width",
+)
+
+MIXTURE = Task(
+    "mixture",
+    "Soft clusters (Gaussian mixture)",
+    "Clusters that are long, overlap or differ in width, with a probability for each row.",
+    (
+        Variant(
+            "privclust.mixture:PrivateGaussianMixture",
+            (N_COMPONENTS, COVARIANCE_TYPE, REG_COVAR, RESCALE),
+        ),
+    ),
+    "Fit a Gaussian mixture to private rows; its components may be published.",
+    "Rehearse a mixture on synthetic rows: questions, cost, noise, error.",
+    clusters="n_components",
+    audit="privclust.mixture.audited:subject",
+)
+COMMANDS = {"mixture": (MIXTURE,)}
