@@ -68,7 +68,7 @@ class ComponentSums:
     def steps(self) -> int:
         """The steps of a clipped place to the radius."""
         if not self._matrix.size:
-            return 2**9
+            return 2**8
         room = math.sqrt(self.of.parts[2]) * LENGTH / math.sqrt(1 - 1 / self.of.dimension)
         return max(1, math.isqrt(int(room / (_FINENESS * self.of.dimension))))
 

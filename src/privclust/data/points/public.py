@@ -44,6 +44,9 @@ class Projection:
         return len(self.origin) if self.axes is None else self.axes.shape[1]
 
 
+# Exactness allows for so many components and columns of a mixture, and for axes as long as that.
+MOST_COMPONENTS, MOST_COLUMNS, LONGEST_AXIS = 2**10, 2**8, 2.0**13
+
 NOT_ASKED = Noisy(np.empty(0), np.inf)
 
 
@@ -75,8 +78,8 @@ class Components:
     def __post_init__(self) -> None:
         # Exact arithmetic rests on these: they keep every product and square below 2^53.
         k, d = self.means.shape
-        if k > MOST_COMPONENTS or d > MOST_COMPONENTS or self.axes.shape != (k, d, d):
-            raise ValueError(f"There may be {MOST_COMPONENTS} components, with axes for each.")
+        if k > MOST_COMPONENTS or d > MOST_COLUMNS or self.axes.shape != (k, d, d):
+            raise ValueError("A mixture has at most 2^10 components of 2^8 columns, and axes.")
         close = 1e-9
         longest = np.linalg.norm(self.axes, axis=2)
         if np.linalg.norm(self.means, axis=1).max() > 1 + close or not (
@@ -90,10 +93,6 @@ class Components:
     def dimension(self) -> int:
         """Number of coordinates of a frame."""
         return self.means.shape[1]
-
-
-# Exactness allows for as many components and columns, and for axes as long as that.
-MOST_COMPONENTS, LONGEST_AXIS = 2**10, 2.0**13
 
 
 @dataclass(frozen=True)

@@ -172,15 +172,8 @@ class PointsView(View):
     ) -> ComponentAnswer:
         """Ask what the rows are to each of the public components of a mixture.
 
-        Parameters
-        ----------
-        name : str
-            What the question is called in the privacy statement.
-        of : Components
-        share : Share
-            What to pay for the lines of the components.
-        shape : Share or None
-            What to pay for the shape that tied components share.
+        ``share``: what to pay for the lines of the components; ``shape``: for the shape that tied
+        components share.
 
         Notes
         -----
