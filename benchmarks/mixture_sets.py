@@ -126,9 +126,7 @@ def real_sets(folder: Path | None) -> dict[str, Maker]:
     sets = {
         "china": _photograph("china.jpg"),
         "flower": _photograph("flower.jpg"),
-        "cancer": _real(
-            cancer.data[:, [0, 1, 4]], [5, 5, 0.04], [30, 40, 0.18], 2, cancer.target
-        ),
+        "cancer": _real(cancer.data[:, [0, 1, 4]], [5, 5, 0.04], [30, 40, 0.18], 2, cancer.target),
         "digits": _real(_quadrants(digits.data), [0] * 4, [16] * 4, 10, digits.target),
     }
     if folder is None or not folder.is_dir():

@@ -54,8 +54,8 @@ class Task:
     fit_words: str = ""
     plan_words: str = ""
     clusters: str = ""  # the parameter that is the number of clusters; empty if it has none
-    # Rows of numbers and categories, or of categories only, sources with public targets, numbers of
-    # unknown range, or a matrix of counts.
+    # Rows of numbers and categories, of numbers or categories only, sources with public targets,
+    # numbers of unknown range ("forms"), or a matrix of counts.
     takes: str = "rows"
     fewest: int = 1  # the fewest columns it needs; 0 if it takes a matrix
     # The function that returns what an audit of it runs, and pairs of neighbours, as

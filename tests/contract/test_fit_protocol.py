@@ -13,7 +13,14 @@ import pytest
 from sklearn.base import clone
 
 import privclust.release.release as release_module
-from privclust import Budget, Ledger, PrivateBounds, PrivateSummary, Release
+from privclust import (
+    Budget,
+    Ledger,
+    PrivateBounds,
+    PrivateGaussianMixture,
+    PrivateSummary,
+    Release,
+)
 from privclust.exceptions import BudgetGoneError, DataError, LowSignalWarning, PrivclustError
 from privclust.plan import Plan
 from support.estimators import ESTIMATORS, EstimatorRecord
@@ -269,8 +276,10 @@ def test_nothing_exact_is_kept(record):
         *("components_", "generator_"),
         *("bounds_", "found_", "inside_", "inside_error_", "missing_", "missing_error_"),
         *("_profile_centers", "tables_"),
+        *("weights_", "weights_error_", "means_", "means_error_", "covariances_", "precisions_"),
+        *("precisions_cholesky_", "background_weight_", "hidden_", "n_steps_"),
     }
-    if record.kind in (PrivateBounds, PrivateSummary):
+    if record.kind in (PrivateBounds, PrivateGaussianMixture, PrivateSummary):
         allowed |= {"n_rows_", "n_rows_error_"}  # noisy ones, which they release
     if record.public_data is not None:
         allowed.add("labels_")  # of public targets; those of private rows are never kept

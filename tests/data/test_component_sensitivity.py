@@ -12,11 +12,13 @@ import pytest
 
 from privclust.data.encode import GRID_RADIUS
 from privclust.data.points.components import PARTS, ComponentSums
-from privclust.data.points.public import Components
 from privclust.data.public import Noisy
+from privclust.mixture.clipping import Clip
+from privclust.mixture.lines import LineGrid
+from privclust.mixture.model import Gaussians
 
-SHAPES = ["full", "diagonal", "none"]
-every_shape = pytest.mark.parametrize("shapes", SHAPES)
+KINDS = {"full": "full", "diagonal": "diag", "none": "spherical"}
+every_shape = pytest.mark.parametrize("shapes", KINDS)
 every_dimension = pytest.mark.parametrize("dimension", [1, 2, 3, 6])
 
 
@@ -26,10 +28,10 @@ def components(dimension, k=3, *, shapes="full", seed=0, **options):
     means = rng.uniform(-0.6, 0.6, (k, dimension)) / np.sqrt(dimension)
     roots = 0.05 * rng.standard_normal((k, dimension, dimension)) + 0.2 * np.eye(dimension)
     roots = roots if shapes == "full" else roots * np.eye(dimension)
-    parts = (0.1, 0.3, 0.4, 0.2) if dimension > 1 and shapes != "none" else (0.2, 0.5, 0.0, 0.3)
-    radius = max(1.3, np.sqrt(dimension))
-    frames = means, np.linalg.inv(roots), rng.normal(size=k), radius, radius + 0.5
-    return Components(*frames, parts, shapes, **options)
+    frames = Gaussians(np.full(k, 1 / k), means, roots @ roots.swapaxes(1, 2))
+    grid = LineGrid(Clip(dimension, KINDS[shapes]))
+    asked = grid.components(frames, None, rng.normal(size=k))
+    return replace(asked, **options)
 
 
 def grid_of(dimension):
@@ -77,7 +79,7 @@ def test_tied_components_have_lines_and_a_shape_no_longer_than_declared(dimensio
 @every_dimension
 def test_responsibilities_are_whole_parts_of_one(dimension, background):
     statistic = ComponentSums(components(dimension, background=background))
-    counts = lines_of(statistic, grid_of(dimension))[:, :, 0] / statistic.factors[0]
+    counts = lines_of(statistic, grid_of(dimension))[:, :, 0] / statistic.of.factors[0]
     assert (counts >= 0).all()
     assert (counts == np.rint(counts)).all()
     total = counts.sum(axis=1)
@@ -111,7 +113,8 @@ def test_the_lines_agree_with_floats(dimension, shapes):
     """They are what expectation and maximisation needs, up to the grids that they are on."""
     asked = components(dimension, shapes=shapes)
     statistic, rows = ComponentSums(asked), grid_of(dimension)
-    found = statistic.read(Noisy(statistic(rows).astype(np.float64), 1.0))
+    grid = LineGrid(Clip(dimension, KINDS[shapes]))
+    found = grid.read(Noisy(statistic(rows) / PARTS, 1.0))
     places = np.einsum("kij,nkj->nki", asked.axes, rows[:, None] / GRID_RADIUS - asked.means)
     squares = (places**2).sum(axis=2)
     odds = np.exp(asked.heights - squares / 2)
@@ -140,7 +143,7 @@ def test_the_lines_agree_with_floats(dimension, shapes):
         ({"axes": np.full((3, 2, 2), 1e5)}, "2\\^-13"),
         ({"axes": np.zeros((3, 3, 3))}, "2\\^10"),
         ({"radius": 0.5}, "radius"),
-        ({"parts": (0.5, 0.5, 0.5, 0.5)}, "parts"),
+        ({"steps": 257}, "steps"),
     ],
 )
 def test_what_exactness_rests_on_is_checked(change, words):

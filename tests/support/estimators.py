@@ -23,6 +23,7 @@ from privclust import (
     PrivateBounds,
     PrivateCoclustering,
     PrivateDilca,
+    PrivateGaussianMixture,
     PrivateKMeans,
     PrivateSourceTargetMedoids,
     PrivateSummary,
@@ -175,6 +176,7 @@ ESTIMATORS = (
     EstimatorRecord(PrivateNMF, **{**_POINTS, "parameters": {"schema": POINTS, "n_steps": 3}}),
     EstimatorRecord(PrivateWGAN, **{**_POINTS, "parameters": {"schema": POINTS, "n_steps": 3}}),
     EstimatorRecord(PrivateSummary, **{**_POINTS, "positional": ()}),
+    EstimatorRecord(PrivateGaussianMixture, **_POINTS),
     EstimatorRecord(PrivateKMeans, positional=(3,), methods=("cells",), **_MIXED),
     EstimatorRecord(
         PrivateKMeans,

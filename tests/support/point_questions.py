@@ -22,7 +22,8 @@ _AROUND = Components(
     np.zeros(2),
     1.3,
     1.5,
-    (0.2, 0.5, 0.0, 0.3),
+    steps=2**8,
+    factors=(58617, 362, 140),
 )
 
 
@@ -68,11 +69,10 @@ def ask(view, question, share):
         edges = np.array([[-0.5, 0.0, 0.5]])
         return view.ask_cluster_histograms("h", centres, np.array([0]), edges, share).value.ravel()
     if question == "components":
-        answer = view.ask_components("m", _AROUND, share)
-        return np.concatenate([answer.counts.value, answer.sums.value.ravel()])
+        return view.ask_components("m", _AROUND, share)["components"].value.ravel()
     if question == "tied components":
         answer = view.ask_components("m", replace(_AROUND, tied=True), *share.split([1, 1]))
-        return np.concatenate([answer.counts.value, answer.sums.value.ravel()])
+        return np.concatenate([part.value.ravel() for part in answer.values()])
     answer = view.ask_clusters(
         "clusters", Projection(np.zeros(1)), centres, 0.5, **{question: share}
     )

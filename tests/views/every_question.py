@@ -61,7 +61,7 @@ CLIPPED = Projection(np.zeros(2), radius=1.0)
 CENTRES = np.array([[0.3, 0.3], [-0.3, 0.0]])
 CELLS, GROUPS = np.array([[0.3, 0.3], [-0.3, 0.0], [0.1, -0.4]]), np.array([1, 0, 1])
 COMPONENTS = Components(CENTRES, np.array([4 * np.eye(2), 5 * np.eye(2)]), np.array([0.0, 0.5]),
-                        1.5, 2.0, (0.1, 0.3, 0.4, 0.2))  # fmt: skip
+                        1.5, 2.0, 80, (41448, 897, 114), (11, 22))  # fmt: skip
 PLACES, CUTS = np.array([1, 0]), np.array([[-0.2, 0.4], [-0.5, 0.1]])
 EDGES = {1: np.array([-0.5, 0.3]), 0: np.array([0.0])}
 ZONES = Zones(CENTRES, CENTRES, np.ones(2), np.stack([CENTRES, -CENTRES]))

@@ -392,6 +392,7 @@ def _texts(target: Path, name: str) -> list[str]:
 
 SHAPES: dict[str, tuple[type[TaskOptions], Callable[..., Fit], Callable[..., PlanLike]]] = {
     "rows": (RowOptions, fit_rows, plan_rows),
+    "numbers": (RowOptions, fit_rows, plan_rows),
     "categories": (CategoryOptions, fit_rows, plan_categories),
     "forms": (FormOptions, fit_rows, plan_forms),
     "matrix": (MatrixOptions, fit_matrix, plan_matrix),

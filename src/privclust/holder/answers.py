@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privclust._typing import Codes, Floats
+from privclust.data.encode import Domain
 from privclust.data.engines.base import Encoder, PerRow, current_engine
 from privclust.data.engines.local import LocalEngine
 from privclust.data.papers.door import around_origin
@@ -89,9 +90,10 @@ class OwnPoints:
         """Return the sum of squared distances of the rows to their nearest centre."""
         return float(sum(part.min(axis=1).sum() for part in self._squares(centres)))
 
-    def of_each(self, of: Callable[[Floats], Floats]) -> Iterator[Floats]:
+    def of_each(self, of: Callable[[Floats], NDArray[Any]]) -> Iterator[NDArray[Any]]:
         """Yield what a function of numeric rows, in the units of the data, makes of them."""
-        return each(self._opened.rows, RawBlocks(), OfNumbers(self._seen, of))
+        seen = Domain.from_schema(self._opened.schema)
+        return each(self._opened.rows, RawBlocks(), OfNumbers(seen, of))
 
     def _squares(self, centres: Floats) -> Iterator[Floats]:
         for block in self._opened.rows.blocks():

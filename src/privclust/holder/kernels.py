@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privclust._typing import Floats
 from privclust.data.encode import GRID_RADIUS, Domain
@@ -118,7 +120,7 @@ class OfNumbers:
     """What a function makes of numeric rows, in the units of the data."""
 
     seen: Domain
-    of: Callable[[Floats], Floats]
+    of: Callable[[Floats], NDArray[Any]]
 
     def __call__(self, block: Block) -> PerRow:
         """Return it for the rows of a block."""

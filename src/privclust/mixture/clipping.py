@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Literal
 
 import numpy as np
 from scipy.stats import chi2
@@ -25,20 +24,11 @@ _BEYOND = 0.5
 
 @dataclass(frozen=True)
 class Clip:
-    """How rows are clipped in the frame of a component.
-
-    Attributes
-    ----------
-    dimension : int
-    kind : {"full", "tied", "diag", "spherical"}
-        The type of the covariances, which says what is asked of shapes.
-    width : float
-        The radius, in root mean square lengths of a row.
-    """
+    """How rows are clipped in the frame of a component."""
 
     dimension: int
-    kind: CovarianceType
-    width: float = 1.0
+    kind: CovarianceType  # the type of the covariances, which says what is asked of shapes
+    width: float = 1.0  # the radius, in root mean square lengths of a row
 
     @property
     def radius(self) -> float:
@@ -52,17 +42,12 @@ class Clip:
         return float(np.sqrt(self.dimension) + beyond)
 
     @property
-    def shapes(self) -> Literal["full", "diagonal", "none"]:
-        """What is asked of the shape of a component."""
-        if self.kind == "spherical" or self.dimension == 1:
-            return "none"
-        return "diagonal" if self.kind == "diag" else "full"
-
-    @property
     def n_directions(self) -> int:
-        """The number of coordinates of a shape."""
-        d = self.dimension
-        return {"none": 0, "diagonal": d - 1, "full": d * (d + 1) // 2 - 1}[self.shapes]
+        """The number of coordinates of a shape: none, of columns, or of pairs of them as well."""
+        if self.kind == "spherical":
+            return 0
+        columns, pairs = self.dimension - 1, self.dimension * (self.dimension - 1) // 2
+        return columns if self.kind == "diag" else columns + pairs
 
     @cached_property
     def effect(self) -> Effect:
@@ -72,11 +57,11 @@ class Clip:
     @cached_property
     def costs(self) -> Floats:
         """What noise on count, place, shape and square costs, in nats and for unit noise."""
-        d, at_one = self.dimension, self.effect.at(1.0)
-        shape_unit = self.radius**2 * np.sqrt(1 - 1 / d) / at_one.shape
+        d, (place, shape) = self.dimension, self.effect.gains(1.0)
+        unit = self.radius**2 * np.sqrt(1 - 1 / d) / shape
         half = self.reach**2 / 2 / self.effect.slope
-        square = [0.5, d / 2 * (self.radius / at_one.place) ** 2]
-        return np.array([*square, self.n_directions / 4 * shape_unit**2, d / 4 * half**2])
+        of_place, of_shape = d / 2 * (self.radius / place) ** 2, self.n_directions / 4 * unit**2
+        return np.array([0.5, of_place, of_shape, d / 4 * half**2])
 
     @property
     def parts(self) -> tuple[float, float, float, float]:
@@ -103,33 +88,17 @@ class Clip:
         for i in range(1, min(d, len(found) + 1)):
             np.fill_diagonal(found[i - 1], [1] * i + [-i] + [0] * (d - i - 1))
             found[i - 1] /= np.sqrt(i * (i + 1))
-        if self.shapes == "full":
-            for place, (i, j) in enumerate(zip(*np.triu_indices(d, 1), strict=True), d - 1):
-                found[place, i, j] = found[place, j, i] = np.sqrt(0.5)
+        for one, *pair in zip(found[d - 1 :], *np.triu_indices(d, 1), strict=False):
+            one[tuple(pair)] = one[tuple(pair[::-1])] = np.sqrt(0.5)
         return found
 
 
 @dataclass(frozen=True)
-class Gains:
-    """How much of a small move and of a small change of shape a clip lets through."""
-
-    place: Floats
-    shape: Floats
-
-
-@dataclass(frozen=True)
 class Effect:
-    """What a clip does to N(0, s I), for many s.
+    """What a clip does to N(0, s I), for many s."""
 
-    Attributes
-    ----------
-    squares : ndarray
-        The mean clipped squared length, for each s.
-    places, shapes : ndarray
-        The share of a small move, and of a small change of shape, that is left.
-    """
-
-    squares: Floats
+    squares: Floats  # the mean clipped squared length, for each s
+    # The shares of a small move and of a small change of shape that are left.
     places: Floats
     shapes: Floats
 
@@ -144,11 +113,10 @@ class Effect:
         """Return the s whose mean clipped square this is."""
         return np.interp(square, self.squares, _SCALES)
 
-    def at(self, scale: Floats | float) -> Gains:
-        """Return what is left at some s."""
-        return Gains(
-            np.interp(scale, _SCALES, self.places), np.interp(scale, _SCALES, self.shapes)
-        )
+    def gains(self, scale: Floats | float) -> tuple[Floats, Floats]:
+        """Return how much of a small move, and of a small change of shape, is left at some s."""
+        places, shapes = (np.interp(scale, _SCALES, one) for one in (self.places, self.shapes))
+        return np.asarray(places), np.asarray(shapes)
 
 
 @lru_cache(maxsize=64)

@@ -12,17 +12,19 @@ from privclust.clustering.estimator import RowsEstimator
 from privclust.clustering.predicting import OpenedAgain
 from privclust.clustering.release import scaling_parameters
 from privclust.data.points.door import PointRows, region_of
+from privclust.data.points.public import MOST_COLUMNS, MOST_COMPONENTS
 from privclust.data.public import Noisy
 from privclust.estimator import PrivateEstimator
-from privclust.exceptions import SchemaError
+from privclust.exceptions import ParameterError, SchemaError
 from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
-from privclust.mixture.fit import MixtureResult, ask_mixture
-from privclust.mixture.model import as_declared, precision_roots
+from privclust.mixture.ask_mixture import MixtureResult, Wanted, ask_mixture
+from privclust.mixture.model import as_declared, as_matrices, precision_roots
 from privclust.mixture.plan import PERPLEXITY, synthetic_mixture_rows
 from privclust.mixture.predicting import MixtureAnswers
 from privclust.mixture.task import MIXTURE
 from privclust.opening.rows import Opened, PublicFacts
+from privclust.parameters import check_memory
 from privclust.plan import Plan, Rehearsal
 from privclust.predicting import PrivateClusterMixin
 from privclust.release.release import Release
@@ -43,6 +45,9 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
         The number of components.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         What shapes components may have: any, one that all share, along the columns, or round.
+    background : bool, default=False
+        Whether rows may belong to no component: spread evenly over the bounds, they keep a few rows
+        far away from spoiling densities, and get the label -1.
     epsilon : float, default=1.0
         The privacy loss allowed. Smaller is more private and less accurate.
     delta : float, default=0
@@ -55,7 +60,7 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
         Shorthand for a schema: bounds that hold for all columns, or one value per column.
     unit : Unit or str, default="add-remove-row"
         Whose presence is hidden; see :mod:`privclust.unit`.
-    reg_covar : float, default=1e-6
+    reg_covar : float, default=1e-06
         The least variance of a component along any direction, in squares of half a declared width.
     rescale : bool or None, default=None
         Look for the first mixture in units of the declared width of each column. ``None`` means
@@ -72,11 +77,13 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
     weights_ : ndarray of shape (n_components,)
         Released weights; they add up to one.
     weights_error_ : ndarray of shape (n_components,)
-        Their standard errors, from noise alone.
+        Their standard errors: of the noise, and of what the last step changed.
+    background_weight_ : float
+        The share of rows that belong to no component; zero without ``background``.
     means_ : ndarray of shape (n_components, n_features)
         Released means, within the declared bounds.
     means_error_ : ndarray of shape (n_components, n_features)
-        The standard errors of their coordinates, from the noise of the last step alone.
+        The standard errors of their coordinates: of the noise, and of what the last step changed.
     covariances_ : ndarray
         Released covariances, of the same shape as scikit-learn's for each ``covariance_type``.
     precisions_, precisions_cholesky_ : ndarray
@@ -124,6 +131,7 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
         n_components: int = 1,
         *,
         covariance_type: Literal["full", "tied", "diag", "spherical"] = "full",
+        background: bool = False,
         epsilon: Any = 1.0,
         delta: Any = 0,
         budget: Budget | None = None,
@@ -138,6 +146,7 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
     ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
+        self.background = background
         self.epsilon = epsilon
         self.delta = delta
         self.budget = budget
@@ -176,10 +185,19 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
             _check_numbers(Schema.of(self.schema))
         return super()._open(X, public)
 
+    def _check_before_charge(self, door: PointRows, public: Any = None) -> None:
+        _check_size(int(self.n_components), door.domain.dimension)
+        super()._check_before_charge(door, public)
+
     def _ask(self, door: PointRows, run: Run, public: Any = None) -> MixtureResult:
         view = door.private(run.meter, run.seed)
-        wanted = int(self.n_components), self.covariance_type, float(self.reg_covar)
-        return ask_mixture(view, run.budget.whole, *wanted, run.public_rng)
+        wanted = Wanted(
+            int(self.n_components),
+            self.covariance_type,
+            float(self.reg_covar),
+            bool(self.background),
+        )
+        return ask_mixture(view, run.budget.whole, wanted, run.public_rng)
 
     def _keep(self, facts: PublicFacts, result: MixtureResult, public: Any = None) -> None:
         self._remember_columns(facts.names, facts.n_columns)
@@ -187,21 +205,24 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
         domain, fitted = region_of(self.schema_, **self._scaled), result.fitted
         lengths = domain.scales * domain.radius
         order = np.argsort(-fitted.mixture.weights, kind="stable")
-        mixture = fitted.mixture.taken(order)
+        mixture = fitted.mixture.reorder(order)
         self.weights_ = mixture.weights
         self.means_ = domain.released(mixture.means)
-        self._covariances = mixture.covariances * lengths[:, None] * lengths
-        self.covariances_ = as_declared(self._covariances, self.covariance_type)
-        roots = precision_roots(self._covariances)
+        covariances = mixture.covariances * lengths[:, None] * lengths
+        self.covariances_ = as_declared(covariances, self.covariance_type)
+        roots = precision_roots(covariances)
         self.precisions_cholesky_ = as_declared(roots, self.covariance_type)
         precisions = roots @ roots.swapaxes(1, 2)
         self.precisions_ = as_declared(precisions, self.covariance_type)
-        total = max(1.0, float(np.maximum(fitted.counts, 0).sum()))
-        self.weights_error_ = np.full(len(order), min(1.0, fitted.counts_error / total))
+        self.weights_error_ = np.minimum(fitted.weights_error[order], 1.0)
         widths = self.schema_.high - self.schema_.low
         self.means_error_ = np.minimum(fitted.means_error[order] * lengths, widths / 2)
-        self.hidden_ = ~fitted.visible[order]
-        self.n_rows_, self.n_rows_error_ = float(result.number.value[0]), result.number.standard_error
+        self.background_weight_ = 0.0 if fitted.background is None else fitted.background.weight
+        self.hidden_ = np.logical_not(fitted.visible[order])
+        self.n_rows_, self.n_rows_error_ = (
+            float(result.number.value[0]),
+            result.number.standard_error,
+        )
         self.n_steps_ = result.n_steps
 
     def _noisy_number(self, result: MixtureResult) -> Noisy:
@@ -218,7 +239,10 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
                 "weights_error": self.weights_error_,
                 "means": self.means_,
                 "means_error": self.means_error_,
-                "covariances": self._covariances,
+                "covariances": as_matrices(
+                    self.covariances_, self.covariance_type, self.means_.shape
+                ),
+                "background_weight": np.array([self.background_weight_]),
                 "hidden": self.hidden_.astype(np.int64),
                 "n_rows": np.array([self.n_rows_]),
                 "n_rows_error": np.array([self.n_rows_error_]),
@@ -231,6 +255,16 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
                 **scaling_parameters(**self._scaled),
             },
         }
+
+
+def _check_size(n_components: int, n_columns: int) -> None:
+    if n_components > MOST_COMPONENTS or n_columns > MOST_COLUMNS:
+        raise ParameterError(
+            f"A mixture of {n_components} components in {n_columns} columns is beyond "
+            f"{MOST_COMPONENTS} components or {MOST_COLUMNS} columns, up to which it is exact; "
+            "ask for fewer, or use PrivateKMeans."
+        )
+    check_memory(8.0 * 64 * n_components * n_columns**2, "ask for fewer components or columns")
 
 
 def _check_numbers(schema: Schema) -> None:

@@ -1,4 +1,4 @@
-"""``Gaussians``: weights, means and covariances of Gaussian components, and the densities they give.
+"""``Gaussians``: weights, means and covariances of components, and the densities that they give.
 
 Everything here is public: it was released, or it is on its way out.
 """
@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import logsumexp
 
-from privclust._typing import Floats, Indices, Labels
+from privclust._typing import Floats, Indices, Integers
 
 CovarianceType = Literal["full", "tied", "diag", "spherical"]
 COVARIANCE_TYPES: tuple[CovarianceType, ...] = ("full", "tied", "diag", "spherical")
@@ -19,18 +19,13 @@ COVARIANCE_TYPES: tuple[CovarianceType, ...] = ("full", "tied", "diag", "spheric
 
 @dataclass(frozen=True)
 class Gaussians:
-    """A Gaussian mixture.
+    """A Gaussian mixture."""
 
-    Attributes
-    ----------
-    weights : ndarray of shape (n_components,)
-    means : ndarray of shape (n_components, n_features)
-    covariances : ndarray of shape (n_components, n_features, n_features)
-    """
-
-    weights: Floats
-    means: Floats
-    covariances: Floats
+    weights: Floats  # (n_components,)
+    means: Floats  # (n_components, n_features)
+    covariances: Floats  # (n_components, n_features, n_features)
+    background: float = 0.0  # the share of rows that belong to no component
+    volume: float = 1.0  # over which these are spread evenly
 
     @property
     def n_components(self) -> int:
@@ -40,7 +35,7 @@ class Gaussians:
     @property
     def dimension(self) -> int:
         """The number of columns."""
-        return self.means.shape[1]
+        return int(self.means.shape[1])
 
     @property
     def roots(self) -> Floats:
@@ -55,19 +50,29 @@ class Gaussians:
     def joint(self, points: Floats, within: float = 0.0) -> Floats:
         """Return the log of each weight times the density of its component at each point.
 
-        ``within`` is the variance, in each column, of rows around the point that stands for them.
+        With a background it is the last of them. ``within`` is the variance, in each column, of
+        rows around the point that stands for them.
         """
         axes = self.axes
         places = np.einsum("kij,nkj->nki", axes, points[:, None] - self.means)
         heights = np.log(self.weights) + np.linalg.slogdet(axes)[1]
         heights -= (self.dimension * np.log(2 * np.pi) + within * (axes**2).sum(axis=(1, 2))) / 2
-        return np.asarray(heights - (places**2).sum(axis=2) / 2)
+        found = heights - (places**2).sum(axis=2) / 2
+        if not self.background:
+            return np.asarray(found)
+        even = np.full((len(points), 1), np.log(self.background / self.volume))
+        return np.hstack([found + np.log(1 - self.background), even])
+
+    def label(self, points: Floats) -> Integers:
+        """Return the most probable component of each point, and -1 for the background."""
+        labels = self.joint(points).argmax(axis=1).astype(np.int64, copy=False)
+        return np.where(labels < self.n_components, labels, -1)
 
     def score(self, points: Floats) -> float:
         """Return the mean log density of points."""
         return float(responsibilities(self.joint(points))[1].mean())
 
-    def draw(self, n_rows: int, rng: np.random.Generator) -> tuple[Floats, Indices, Labels]:
+    def draw(self, n_rows: int, rng: np.random.Generator) -> tuple[Floats, Integers]:
         """Return random rows of the mixture, and the component of each."""
         labels = rng.choice(self.n_components, n_rows, p=self.weights / self.weights.sum())
         rows, roots = rng.standard_normal((n_rows, self.dimension)), self.roots
@@ -76,9 +81,10 @@ class Gaussians:
             rows[its] = rows[its] @ roots[label].T + self.means[label]
         return rows, labels.astype(np.int64, copy=False)
 
-    def taken(self, order: Indices) -> Gaussians:
+    def reorder(self, order: Indices) -> Gaussians:
         """Return the same mixture with its components in another order."""
-        return Gaussians(self.weights[order], self.means[order], self.covariances[order])
+        arrays = self.weights[order], self.means[order], self.covariances[order]
+        return Gaussians(*arrays, self.background, self.volume)
 
 
 def responsibilities(joint: Floats) -> tuple[Floats, Floats]:
@@ -113,6 +119,16 @@ def as_declared(matrices: Floats, kind: CovarianceType) -> Floats:
         return np.array(matrices)
     diagonals = np.array(np.diagonal(matrices, axis1=1, axis2=2))
     return diagonals if kind == "diag" else diagonals[:, 0]
+
+
+def as_matrices(covariances: Floats, kind: CovarianceType, shape: tuple[int, int]) -> Floats:
+    """Return covariances in the shape of a type as a matrix for each component."""
+    k, d = shape
+    if kind == "tied":
+        return np.array(np.broadcast_to(covariances, (k, d, d)))
+    if kind == "full":
+        return covariances
+    return np.asarray(np.reshape(covariances, (k, -1, 1)) * np.eye(d))
 
 
 def precision_roots(covariances: Floats) -> Floats:

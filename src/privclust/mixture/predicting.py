@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from privclust._typing import Floats, Labels
+from privclust._typing import Floats, Integers, Labels
 from privclust.exceptions import ParameterError, ReleaseError
 from privclust.holder.answers import OwnPoints
-from privclust.mixture.model import Gaussians, responsibilities
+from privclust.mixture.model import responsibilities
 from privclust.mixture.release import gaussians_of
 from privclust.opening.rows import Opened, open_points
 from privclust.parameters import WHOLE, Whole, check_memory
@@ -28,13 +28,17 @@ class MixtureAnswers:
         raise NotImplementedError
 
     def predict(self, X: Any) -> Labels:
-        """Return the most probable component of each row."""
+        """Return the most probable component of each row; -1 stands for the background."""
         with self._open_again(X) as opened:
             return self._labels(self._own(opened))
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return the probability of each component for each row."""
-        return np.concatenate([responsibilities(part)[0] for part in self._joint(X)])
+        """Return the probability of each component for each row.
+
+        With a background they add up to less than one: the rest is its probability.
+        """
+        k = len(self.release().arrays["weights"])
+        return np.concatenate([responsibilities(part)[0][:, :k] for part in self._joint(X)])
 
     def score_samples(self, X: Any) -> Floats:
         """Return the log density of the mixture at each row."""
@@ -46,14 +50,14 @@ class MixtureAnswers:
         Do not choose parameters by it: a model that is fitted again after its score was looked at
         says that it is not private.
         """
-        return float(self._scored_rows(X).mean())
+        return float(self._score_rows(X).mean())
 
     def bic(self, X: Any) -> float:
         """Return the Bayesian information criterion on the caller's rows; lower is better.
 
         It is exact, and so not private: take public rows, or keep it to yourself.
         """
-        densities = self._scored_rows(X)
+        densities = self._score_rows(X)
         return float(-2 * densities.sum() + self._n_parameters() * np.log(len(densities)))
 
     def aic(self, X: Any) -> float:
@@ -61,9 +65,11 @@ class MixtureAnswers:
 
         It is exact, and so not private: take public rows, or keep it to yourself.
         """
-        return float(-2 * self._scored_rows(X).sum() + 2 * self._n_parameters())
+        return float(-2 * self._score_rows(X).sum() + 2 * self._n_parameters())
 
-    def sample(self, n_samples: int = 1, random_state: int | None = None) -> tuple[Floats, Labels]:
+    def sample(
+        self, n_samples: int = 1, random_state: int | None = None
+    ) -> tuple[Floats, Integers]:
         """Return synthetic rows within the declared bounds, and the component of each.
 
         Parameters
@@ -78,10 +84,16 @@ class MixtureAnswers:
         release, mixture = self.release(), gaussians_of(self.release())
         needed = _NUMBERS_PER_ENTRY * 8.0 * int(n_samples) * mixture.dimension
         check_memory(needed, "ask for fewer rows at a time")
-        rows, labels = mixture.draw(int(n_samples), np.random.default_rng(random_state))
-        return np.clip(rows, release.schema.low, release.schema.high), labels
+        rng, schema = np.random.default_rng(random_state), release.schema
+        rows, labels = mixture.draw(int(n_samples), rng)
+        if mixture.background:
+            beside = rng.random(len(rows)) < mixture.background
+            size = int(beside.sum()), mixture.dimension
+            rows[beside] = rng.uniform(schema.low, schema.high, size)
+            labels[beside] = -1
+        return np.clip(rows, schema.low, schema.high), labels
 
-    def _scored_rows(self, X: Any) -> Floats:
+    def _score_rows(self, X: Any) -> Floats:
         self._scored = True
         return self.score_samples(X)
 
@@ -90,7 +102,9 @@ class MixtureAnswers:
         release = self.release()
         k, d = release.arrays["means"].shape
         shapes = {"full": k * d * (d + 1) // 2, "tied": d * (d + 1) // 2, "diag": k * d}
-        return k * d + k - 1 + shapes.get(str(release.parameters["covariance_type"]), k)
+        background = bool(release.arrays["background_weight"][0] > 0)
+        kind = str(release.parameters["covariance_type"])
+        return int(background + k * d + k - 1 + shapes.get(kind, k))
 
     def _joint(self, X: Any) -> Iterator[Floats]:
         with self._open_again(X) as opened:
@@ -103,8 +117,7 @@ class MixtureAnswers:
         return OwnPoints(opened)
 
     def _labels(self, own: OwnPoints) -> Labels:
-        parts = own.of_each(gaussians_of(self.release()).joint)
-        return np.concatenate([part.argmax(axis=1) for part in parts]).astype(np.int64, copy=False)
+        return np.concatenate([*own.of_each(gaussians_of(self.release()).label)])
 
 
 class Mixture(MixtureAnswers):

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 def gaussians_of(release: Release) -> Gaussians:
     """Return the mixture of a release, in the units of the data."""
-    arrays = release.arrays
-    return Gaussians(arrays["weights"], arrays["means"], arrays["covariances"])
+    arrays, schema = release.arrays, release.schema
+    components = arrays["weights"], arrays["means"], arrays["covariances"]
+    volume = float(np.prod(schema.high - schema.low))
+    return Gaussians(*components, float(arrays["background_weight"][0]), volume)
 
 
 def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
@@ -35,8 +37,7 @@ def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
     from privclust.opening.rows import open_points
 
     with open_points(X, schema=release.schema, ignore=None) as opened:
-        for part in OwnPoints(opened).of_each(gaussians_of(release).joint):
-            yield part.argmax(axis=1).astype(np.int64, copy=False)
+        yield from OwnPoints(opened).of_each(gaussians_of(release).label)
 
 
 def _check(release: Release) -> None:
@@ -51,6 +52,8 @@ def _check(release: Release) -> None:
         )
     if not (arrays["weights"] > 0).all() or abs(float(arrays["weights"].sum()) - 1) > 1e-6:
         raise ReleaseError("The array 'weights' must be above zero and add up to one; correct it.")
+    if not 0 <= float(arrays["background_weight"][0]) < 1:
+        raise ReleaseError("The array 'background_weight' must be from 0 to below 1; correct it.")
     symmetric = np.allclose(covariances, covariances.swapaxes(1, 2))
     if not symmetric or np.linalg.eigvalsh(covariances).min() <= 0:
         raise ReleaseError(
@@ -62,6 +65,7 @@ def _check(release: Release) -> None:
 def _facts(release: Release) -> Facts:
     arrays, names = release.arrays, release.schema.numeric
     deviations = np.sqrt(np.diagonal(arrays["covariances"], axis1=1, axis2=2))
+    background = float(arrays["background_weight"][0])
     lines, values = [], []
     for label, (weight, error) in enumerate(
         zip(arrays["weights"], arrays["weights_error"], strict=True)
@@ -87,9 +91,10 @@ def _facts(release: Release) -> Facts:
             ("components", str(len(lines))),
             ("columns", str(len(names))),
             ("rows, with noise", f"{float(arrays['n_rows'][0]):,.0f}"),
+            *([("in no component", f"{100 * background:.1f} %")] if background else []),
         ],
         listings=[Listing(["component", f"weight {TWO_ERRORS}", *names], lines)],
-        values={"components": values},
+        values={"components": values, "background_weight": background},
     )
 
 
@@ -104,6 +109,7 @@ register_kind(
             "means_error": ("k", "d"),
             "covariances": ("k", "d", "d"),
             "hidden": ("k",),
+            "background_weight": ("one",),
             "n_rows": ("one",),
             "n_rows_error": ("one",),
         },

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from privclust.clustering.task import RESCALE
-from privclust.parameters import POSITIVE, WHOLE, OneOf, Parameter
+from privclust.parameters import FLAG, POSITIVE, WHOLE, OneOf, Parameter
 from privclust.tasks import Task, Variant
 
 N_COMPONENTS = Parameter(
@@ -22,6 +22,13 @@ COVARIANCE_TYPE = Parameter(
     option=("--shapes",),
     label="Shapes of the components",
 )
+BACKGROUND = Parameter(
+    "background",
+    FLAG,
+    False,
+    "Whether rows may belong to no component.",
+    label="Rows that belong to no component",
+)
 REG_COVAR = Parameter(
     "reg_covar",
     POSITIVE,
@@ -37,12 +44,13 @@ MIXTURE = Task(
     (
         Variant(
             "privclust.mixture:PrivateGaussianMixture",
-            (N_COMPONENTS, COVARIANCE_TYPE, REG_COVAR, RESCALE),
+            (N_COMPONENTS, COVARIANCE_TYPE, BACKGROUND, REG_COVAR, RESCALE),
         ),
     ),
     "Fit a Gaussian mixture to private rows; its components may be published.",
     "Rehearse a mixture on synthetic rows: questions, cost, noise, error.",
     clusters="n_components",
+    takes="numbers",
     audit="privclust.mixture.audited:subject",
 )
 COMMANDS = {"mixture": (MIXTURE,)}

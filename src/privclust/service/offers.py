@@ -19,6 +19,7 @@ from typing import Any, Literal
 from privclust.categories.task import DISTANCES
 from privclust.clustering.task import AUTO, KMEANS, SUMMARISE
 from privclust.coclustering.task import COCLUSTER
+from privclust.mixture.task import MIXTURE
 from privclust.parameters import SERVICE, Flag, Items, OneOf, Parameter, Whole
 from privclust.service.declared import (
     Counts,
@@ -262,6 +263,7 @@ OFFERS = {
     for offer in (
         Offer(KMEANS, clumps, 8),
         Offer(SUMMARISE, clumps),
+from privclust.mixture.task import MIXTURE
         Offer(DISTANCES, even_rows),
         Offer(SOURCE_TARGET, clumps, 8, planned_places),
         Offer(COCLUSTER, planted_counts, 5, planned_counts),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -44,8 +43,10 @@ class Projection:
         return len(self.origin) if self.axes is None else self.axes.shape[1]
 
 
-# Exactness allows for so many components and columns of a mixture, and for axes as long as that.
-MOST_COMPONENTS, MOST_COLUMNS, LONGEST_AXIS = 2**10, 2**8, 2.0**13
+# Exactness allows for so many components, columns and steps, and for axes as long as that.
+MOST_COMPONENTS, MOST_COLUMNS, MOST_STEPS, LONGEST_AXIS = 2**10, 2**8, 2**8, 2.0**13
+# The levels that the squared length of a row is rounded to.
+LEVELS = 2**10
 
 NOT_ASKED = Noisy(np.empty(0), np.inf)
 
@@ -62,46 +63,40 @@ class ClusterAnswer:
 
 @dataclass(frozen=True)
 class Components:
-    """Public components of a mixture, and how the rows are seen in the frame of each."""
+    """Public components of a mixture, and how the rows are seen in the frame of each.
+
+    A row's line has a one, its place in ``steps`` to the radius, coordinates of the products of the
+    place with itself less their trace, and its squared length in ``LEVELS`` to that of the reach
+    less half of them. Coordinates are along the columns, each less the mean of those before it, and
+    along pairs of columns.
+    """
 
     means: Floats  # (n_components, n_features): origins of the frames, points of the unit ball
     axes: Floats  # of each component: what takes the offset of a row from its mean into its frame
     heights: Floats  # (n_components,): log weight and density at the mean, up to a common number
     radius: float  # rows further than this from the origin of a frame are moved to that distance
     reach: float  # squared distances are cut off at the square of this
-    # Of the squared length of a row's line: for the count, the place, the shape and the square.
-    parts: tuple[float, float, float, float]
-    shapes: Literal["full", "diagonal", "none"] = "full"
-    tied: bool = False  # whether all components share one shape and one square
+    steps: int
+    factors: tuple[int, int, int]  # of the one, the place and the squared length
+    weights: tuple[int, ...] = ()  # of the coordinates: none, of columns alone, or of pairs as well
+    tied: bool = False  # whether all components share one shape and one squared length
     background: float | None = None  # the height of rows that belong to none, if there are such
 
     def __post_init__(self) -> None:
         # Exact arithmetic rests on these: they keep every product and square below 2^53.
-        k, d = self.means.shape
+        (k, d), close = self.means.shape, 1e-9
         if k > MOST_COMPONENTS or d > MOST_COLUMNS or self.axes.shape != (k, d, d):
             raise ValueError("A mixture has at most 2^10 components of 2^8 columns, and axes.")
-        close = 1e-9
-        longest = np.linalg.norm(self.axes, axis=2)
-        if np.linalg.norm(self.means, axis=1).max() > 1 + close or not (
-            0 < longest.min() and longest.max() <= LONGEST_AXIS
-        ):
-            raise ValueError("Components need means in the unit ball, and widths of at least 2^-13.")
-        if min(self.radius, self.reach) < 1 or min(self.parts) < 0 or sum(self.parts) > 1 + close:
-            raise ValueError("Frames need a radius and a reach of at least one, and parts of one.")
+        lengths = np.linalg.norm(self.axes, axis=2)
+        narrow = not 0 < lengths.min() <= lengths.max() <= LONGEST_AXIS
+        if narrow or np.linalg.norm(self.means, axis=1).max() > 1 + close:
+            raise ValueError(
+                "Components need means in the unit ball, and widths of at least 2^-13."
+            )
+        if min(self.radius, self.reach) < 1 or not 1 <= self.steps <= MOST_STEPS:
+            raise ValueError("A frame needs a radius and a reach of at least one, and 2^8 steps.")
 
     @property
     def dimension(self) -> int:
         """Number of coordinates of a frame."""
-        return self.means.shape[1]
-
-
-@dataclass(frozen=True)
-class ComponentAnswer:
-    """What :meth:`PointsView.ask_components` releases, in the units of the frames."""
-
-    counts: Noisy  # (n_components,): numbers of rows, by their responsibilities
-    sums: Noisy  # (n_components, n_features): of clipped places
-    # (n_components, n_directions): of the products of places with themselves, less the trace, along
-    # orthonormal directions: a column less the mean of those before it, then pairs. One if tied.
-    shapes: Noisy
-    squares: Noisy  # (n_components,): of squared lengths, each less half the most. One if tied.
+        return int(self.means.shape[1])

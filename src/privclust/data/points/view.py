@@ -24,7 +24,7 @@ from privclust.data.points.kernels import (
     RowCount,
 )
 from privclust.data.points.mixed import PIECE, GridRows, Region
-from privclust.data.points.public import ClusterAnswer, ComponentAnswer, Components, Projection
+from privclust.data.points.public import ClusterAnswer, Components, Projection
 from privclust.data.public import Noisy
 from privclust.data.question import Question
 from privclust.data.rows import RowSource
@@ -169,11 +169,11 @@ class PointsView(View):
 
     def ask_components(
         self, name: str, of: Components, share: Share, shape: Share | None = None
-    ) -> ComponentAnswer:
+    ) -> dict[str, Noisy]:
         """Ask what the rows are to each of the public components of a mixture.
 
         ``share``: what to pay for the lines of the components; ``shape``: for the shape that tied
-        components share.
+        components share, in one line.
 
         Notes
         -----
@@ -181,9 +181,7 @@ class PointsView(View):
         its responsibility, and its responsibilities add up to at most one; so the lengths of what
         it adds to all lines add up to at most that length. See ``proofs/mixture.md``.
         """
-        statistic = ComponentSums(of)
-        shares = {"components": share, "shape": shape}
-        return statistic.read(**self._parts(name, statistic, shares))
+        return self._parts(name, ComponentSums(of), {"components": share, "shape": shape})
 
     # The noise that a share would buy, for planning; no row is read.
     def count_error(self, share: Share) -> float:

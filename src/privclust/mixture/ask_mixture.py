@@ -6,6 +6,7 @@ from noisy answers.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,14 +19,15 @@ from privclust.clustering.spread import Allowance
 from privclust.clustering.summarise import ask_summary_given_count
 from privclust.data.points.view import PointsView
 from privclust.data.public import Noisy
+from privclust.mixture.cell_mixtures import fit_cells
 from privclust.mixture.clipping import Clip
-from privclust.mixture.from_cells import fit_cells
 from privclust.mixture.model import CovarianceType, Gaussians
-from privclust.mixture.steps import Background, Fitted, ask_step
+from privclust.mixture.noisy_step import Background, Fitted, ask_step
 from privclust.notes import Note
 
 COUNT = 0.02
-BACKGROUND = 0.0
+# The first guess at the share of rows that belong to no component.
+_BACKGROUND = 0.02
 # The start's share of the budget: so much over the signal of a component, within these.
 _SHARE = {"pure": 240.0, "zcdp": 36.0}
 _SHARES = 0.25, 0.6
@@ -33,11 +35,28 @@ _SHARES = 0.25, 0.6
 CENTRES_BELOW = {"pure": 180.0, "zcdp": 30.0}
 # As many steps as leave the shapes visible, each with more of the budget than the one before.
 _STEPS, _FEWEST_STEPS, _VISIBLE_SHAPE, _GROWTH = (5, 3), 2, 0.3, 1.5
-# The widest clip that leaves shapes clear.
-_WIDTHS, _CLEAR_SHAPE = (3.0, 2.0, 1.5), 0.08
+# The widest clip that leaves shapes clear; a shape for each component alone cannot use the widest.
+_WIDTHS, _WIDEST_FULL, _CLEAR_SHAPE = (3.0, 2.0, 1.5), 1.5, 0.08
 # A component around a centre: its width in distances to the nearest other centre, and the least
 # and the most of it in half widths of the bounds; its weight is at least this part of an equal one.
 _WIDTH, _NARROWEST, _WIDEST, _LIGHTEST = 1 / 3, 0.02, 0.8, 0.2
+
+
+_HIDDEN = Note(
+    "components-hidden",
+    "Noise hides some of the components, which stay where they began; ask for fewer of them, raise "
+    "epsilon, or allow a delta.",
+)
+_FEW_ROWS = Note(
+    "few-rows",
+    "There are too few rows for a mixture at this budget; use PrivateKMeans, which finds such "
+    "clusters better, raise epsilon, or allow a delta.",
+)
+_SHAPES_HIDDEN = Note(
+    "shapes-hidden",
+    "Noise hides the shapes of the components, which are mostly those that they began with; ask "
+    "for covariance_type='diag' or 'spherical', raise epsilon, or allow a delta.",
+)
 
 
 @dataclass(frozen=True)
@@ -51,59 +70,82 @@ class MixtureResult:
     notes: tuple[Note, ...] = ()
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What is asked for."""
+
+    n_components: int
+    kind: CovarianceType
+    reg_covar: float  # the least variance, in squares of half a declared width
+    background: bool = False
+
+
 def ask_mixture(
-    view: PointsView,
-    budget: Share,
-    n_components: int,
-    kind: CovarianceType,
-    reg_covar: float,
-    rng: np.random.Generator,
+    view: PointsView, budget: Share, wanted: Wanted, rng: np.random.Generator
 ) -> MixtureResult:
     """Fit a mixture to the rows of ``view`` within ``budget``."""
     d = view.domain.dimension
-    least = max(reg_covar / d, 2.0**-25)
+    least = max(wanted.reg_covar / d, 2.0**-25)
     purse = Allowance(budget)
     number = view.ask_count("number of rows", purse.take(COUNT))
-    rows = max(1.0, float(number.value[0])) / n_components
-    signal = signal_of_component(view, budget, rows)
+    rows = max(1.0, float(number.value[0])) / wanted.n_components
+    signal = measure_signal(view, budget, rows)
     share = float(np.clip(_SHARE[budget.currency] / signal, *_SHARES))
-    start, cells, notes = _ask_start(view, purse, share, signal, number, n_components, kind, least, rng)
-    rest = purse.remaining
-    clip = choose_clip(view, rest, rows, d, kind)
-    background = None
-    if BACKGROUND:
-        low, high = view.domain.box_in_unit_ball()
-        background = Background(BACKGROUND, float(np.prod(high - low)), number)
-    fitted, shares = Fitted.at_start(start, background), _split_steps(view, rest, rows, clip)
+    start = _FirstAsked(number, share, signal, least)
+    mixture, cells, notes = _ask_start(view, purse, start, wanted, rng)
+    clip = choose_clip(view, purse.remaining, rows, d, wanted.kind)
+    fitted = Fitted.at_start(mixture, _background(view, number) if wanted.background else None)
+    shares = _split_steps(view, purse.remaining, rows, clip)
     for step, part in enumerate(shares, start=1):
         fitted = ask_step(view, f"components, step {step}", part, fitted, clip, least)
+    noise = expected_shape_noise(view, shares[-1], rows, clip, 1)
+    notes = (*notes, *_doubts(fitted, signal < CENTRES_BELOW[budget.currency], noise))
     return MixtureResult(fitted, number, len(shares), cells, notes)
 
 
-def signal_of_component(view: PointsView, budget: Share, rows: float) -> float:
+def measure_signal(view: PointsView, budget: Share, rows: float) -> float:
     """Return the rows of a component over the scale of the noise of a count."""
     root = np.sqrt(2) if budget.currency == "pure" else 1.0
     return float(rows * root / view.count_error(budget))
 
 
+def _background(view: PointsView, number: Noisy) -> Background:
+    low, high = view.domain.box_in_unit_ball()
+    return Background(_BACKGROUND, float(np.prod(high - low)), number)
+
+
+@dataclass(frozen=True)
+class _FirstAsked:
+    """What decides on the start."""
+
+    number: Noisy
+    share: float
+    signal: float
+    least: float
+
+
 def _ask_start(
-    view: PointsView,
-    purse: Allowance,
-    share: float,
-    signal: float,
-    number: Noisy,
-    k: int,
-    kind: CovarianceType,
-    least: float,
-    rng: np.random.Generator,
+    view: PointsView, purse: Allowance, start: _FirstAsked, wanted: Wanted, rng: np.random.Generator
 ) -> tuple[Gaussians, Cells | None, tuple[Note, ...]]:
     """Ask for a first mixture."""
-    if signal < CENTRES_BELOW[purse.remaining.currency] and k > 1:
-        found = ask_auto(view, purse.take(share), k, rng)
+    k, few = wanted.n_components, CENTRES_BELOW[purse.remaining.currency]
+    if start.signal < few and k > 1:
+        found = ask_auto(view, purse.take(start.share), k, rng)
         return mixture_around(found.centres, found.sizes.value), None, found.notes
-    summary = ask_summary_given_count(view, Allowance(purse.take(share)), number, rng)
-    mixture, _ = fit_cells(summary.cells, k, kind, least, rng)
+    part = Allowance(purse.take(start.share))
+    summary = ask_summary_given_count(view, part, start.number, rng)
+    mixture, _ = fit_cells(summary.cells, k, wanted.kind, start.least, rng)
     return mixture, summary.cells, summary.notes
+
+
+def _doubts(fitted: Fitted, few: bool, shape_noise: float) -> Iterator[Note]:
+    """Yield what noise hides."""
+    if not fitted.visible.all():
+        yield _HIDDEN
+    if few and fitted.mixture.n_components > 1:
+        yield _FEW_ROWS
+    if shape_noise > _VISIBLE_SHAPE:
+        yield _SHAPES_HIDDEN
 
 
 def mixture_around(centres: Floats, sizes: Floats) -> Gaussians:
@@ -122,7 +164,7 @@ def choose_clip(
 ) -> Clip:
     """Return the widest clip that leaves shapes clear: rows are seldom Gaussian."""
     for width in _WIDTHS:
-        clip = Clip(dimension, kind, width)
+        clip = Clip(dimension, kind, min(width, _WIDEST_FULL) if kind == "full" else width)
         if expected_shape_noise(view, share, rows, clip, _STEPS[0]) < _CLEAR_SHAPE:
             return clip
     return Clip(dimension, kind)

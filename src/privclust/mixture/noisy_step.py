@@ -13,10 +13,11 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.clustering.refine import clip_lengths
-from privclust.data.points.public import ComponentAnswer, Components
+from privclust.data.points.public import Components
 from privclust.data.points.view import PointsView
 from privclust.data.public import Noisy
 from privclust.mixture.clipping import Clip
+from privclust.mixture.lines import ComponentTotals, LineGrid
 from privclust.mixture.model import Gaussians, restrict
 
 # A count below so many of its errors does not show its component.
@@ -26,27 +27,24 @@ _LEAST, _MOST, _FARTHEST = 0.2, 5.0, 3.0
 # The factor of a component's size is looked for within these.
 _SIZES = 0.05, 20.0
 _SMALLEST = 1e-300
+# What the last move says of those that more steps would make.
+UNSETTLED = 1.0
 
 
 @dataclass(frozen=True)
 class Background:
-    """Rows that belong to no component, spread evenly over the declared bounds.
+    """Rows that belong to no component, spread evenly over the declared bounds."""
 
-    Attributes
-    ----------
-    weight : float
-        Their share of the rows.
-    volume : float
-        Of the bounds.
-    number : Noisy
-        The noisy number of rows.
-    """
+    weight: float  # their share of the rows
+    volume: float  # of the bounds
+    number: Noisy  # of rows
 
-    weight: float
-    volume: float
-    number: Noisy
+    @property
+    def log_density(self) -> float:
+        """Of such rows, times their share."""
+        return float(np.log(self.weight / self.volume))
 
-    def counted(self, counts: Floats, error: float) -> Background:
+    def with_counts(self, counts: Floats, error: float) -> Background:
         """Return the same with the rows that the components leave."""
         n_rows = max(1.0, float(self.number.value[0]))
         doubt = np.hypot(error * np.sqrt(len(counts)), self.number.standard_error)
@@ -56,30 +54,21 @@ class Background:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A mixture on its way through the steps, in the coordinates of the unit ball.
-
-    Attributes
-    ----------
-    mixture : Gaussians
-    counts : ndarray of shape (n_components,)
-        Noisy numbers of rows, of all steps so far.
-    precision : float
-        One over the variance of each of them; zero before the first step.
-    means_error : ndarray of shape (n_components, n_features)
-        Standard errors of the noise of the last step.
-    """
+    """A mixture on its way through the steps, in the coordinates of the unit ball."""
 
     mixture: Gaussians
-    counts: Floats
-    precision: float
+    counts: Floats  # (n_components,): noisy numbers of rows, of all steps so far
+    precision: float  # one over the variance of each of them; zero before the first step
+    # Standard errors of the noise, and of what the last step changed.
+    weights_error: Floats
     means_error: Floats
     background: Background | None = None
 
     @classmethod
     def at_start(cls, mixture: Gaussians, background: Background | None = None) -> Fitted:
         """Return a mixture before its first step."""
-        none = np.zeros(mixture.n_components)
-        return cls(mixture, none, 0.0, np.full(mixture.means.shape, np.inf), background)
+        none, unknown = np.zeros(mixture.n_components), np.full(mixture.means.shape, np.inf)
+        return cls(mixture, none, 0.0, unknown[:, 0], unknown, background)
 
     @property
     def counts_error(self) -> float:
@@ -91,41 +80,46 @@ class Fitted:
         """Whether the noise shows each component."""
         return np.asarray(self.counts > _VISIBLE * self.counts_error)
 
-    def counted(self, counts: Noisy) -> Fitted:
+    def with_counts(self, counts: Noisy) -> Fitted:
         """Return the same with counts of one more step, which say how heavy components are."""
         new = 1 / max(counts.standard_error, 1e-9) ** 2
         both = self.precision + new
         mean = (self.counts * self.precision + counts.value * new) / both
-        shown = np.maximum(mean, both**-0.5)
-        mixture = replace(self.mixture, weights=shown / shown.sum())
-        background = self.background and self.background.counted(mean, both**-0.5)
-        return replace(self, mixture=mixture, counts=mean, precision=both, background=background)
+        error = both**-0.5
+        shown = np.maximum(mean, error)
+        weights = shown / shown.sum()
+        return replace(
+            self,
+            mixture=replace(self.mixture, weights=weights),
+            counts=mean,
+            precision=both,
+            weights_error=np.hypot(
+                error / shown.sum(), UNSETTLED * (weights - self.mixture.weights)
+            ),
+            background=self.background and self.background.with_counts(mean, error),
+        )
 
 
 def ask_step(
     view: PointsView, name: str, share: Share, fitted: Fitted, clip: Clip, least: float
 ) -> Fitted:
     """Ask one question, and move, scale and reshape the components by its answer."""
-    mixture = fitted.mixture
-    components = _components(fitted, clip)
-    shares = _split(share, clip) if components.tied else (share,)
-    answer = view.ask_components(name, components, *shares)
-    fitted = fitted.counted(answer.counts)
+    grid = LineGrid(clip)
+    tied = clip.kind == "tied"
+    shares = _split(share, clip) if tied else (share,)
+    answer = grid.read(**view.ask_components(name, _components(fitted, grid), *shares))
+    fitted = fitted.with_counts(answer.counts)
     rows = np.maximum(fitted.counts, _VISIBLE * fitted.counts_error)
-    if components.tied:
-        return _step_tied(fitted, answer, rows, clip, least)
-    return _step_apart(fitted, answer, rows, clip, least)
+    return (_step_tied if tied else _step_apart)(fitted, answer, rows, clip, least)
 
 
-def _components(fitted: Fitted, clip: Clip) -> Components:
+def _components(fitted: Fitted, grid: LineGrid) -> Components:
     mixture, around, level = fitted.mixture, fitted.background, None
-    axes = mixture.axes
-    heights = np.log(mixture.weights) + np.linalg.slogdet(axes)[1]
+    heights = np.log(mixture.weights) + np.linalg.slogdet(mixture.axes)[1]
     if around is not None:
         heights += np.log(1 - around.weight)
-        level = np.log(around.weight / around.volume) + clip.dimension / 2 * np.log(2 * np.pi)
-    seen = clip.radius, clip.reach, clip.parts, clip.shapes, clip.kind == "tied"
-    return Components(mixture.means, axes, heights, *seen, level)
+        level = around.log_density + mixture.dimension / 2 * np.log(2 * np.pi)
+    return grid.components(mixture, level, heights)
 
 
 def _split(share: Share, clip: Clip) -> tuple[Share, ...]:
@@ -135,39 +129,39 @@ def _split(share: Share, clip: Clip) -> tuple[Share, ...]:
 
 
 def _step_apart(
-    fitted: Fitted, answer: ComponentAnswer, rows: Floats, clip: Clip, least: float
+    fitted: Fitted, answer: ComponentTotals, rows: Floats, clip: Clip, least: float
 ) -> Fitted:
     scales = _scales(answer.squares, rows, clip)
-    gains = clip.effect.at(np.clip(scales, 0.1, _MOST))
-    moves, move_error = _per_row(answer.sums, rows * gains.place)
-    shapes, shape_error = _per_row(answer.shapes, rows * gains.shape)
+    place, shape = clip.effect.gains(np.clip(scales, 0.1, _MOST))
+    moves, move_error = _per_row(answer.sums, rows * place)
+    shapes, shape_error = _per_row(answer.shapes, rows * shape)
     moves *= _belief(moves, move_error**2)[:, None]
     shapes *= _belief(shapes, shape_error**2)[:, None]
     moves = clip_lengths(moves, _FARTHEST * np.sqrt(clip.dimension))
     moves = np.where(fitted.visible[:, None], moves, 0)
     inner = _inner(scales, shapes, clip) - moves[:, :, None] * moves[:, None]
     inner = np.where(fitted.visible[:, None, None], _within(inner), np.eye(clip.dimension))
-    return _moved(fitted, moves, inner, move_error, clip, least)
+    return _move(fitted, moves, inner, move_error, clip, least)
 
 
 def _step_tied(
-    fitted: Fitted, answer: ComponentAnswer, rows: Floats, clip: Clip, least: float
+    fitted: Fitted, answer: ComponentTotals, rows: Floats, clip: Clip, least: float
 ) -> Fitted:
     total = np.array([rows.sum()])
     scale = _scales(answer.squares, total, clip)
-    gains = clip.effect.at(np.clip(scale, 0.1, _MOST))
-    moves, move_error = _per_row(answer.sums, rows * gains.place)
-    shape, shape_error = _per_row(answer.shapes, total * gains.shape)
+    of_place, of_shape = clip.effect.gains(np.clip(scale, 0.1, _MOST))
+    moves, move_error = _per_row(answer.sums, rows * of_place)
+    shape, shape_error = _per_row(answer.shapes, total * of_shape)
     moves *= _belief(moves, move_error**2)[:, None]
     moves = clip_lengths(moves, _FARTHEST * np.sqrt(clip.dimension))
     moves = np.where(fitted.visible[:, None], moves, 0)
     shape *= _belief_alone(shape[0], shape_error[0] ** 2)
     between = np.einsum("k,ki,kj->ij", rows / rows.sum(), moves, moves)
     inner = np.repeat(_within(_inner(scale, shape, clip) - between), len(rows), axis=0)
-    return _moved(fitted, moves, inner, move_error, clip, least)
+    return _move(fitted, moves, inner, move_error, clip, least)
 
 
-def _moved(
+def _move(
     fitted: Fitted, moves: Floats, inner: Floats, move_error: Floats, clip: Clip, least: float
 ) -> Fitted:
     """Return the mixture after what every component lacks in its frame."""
@@ -177,7 +171,8 @@ def _moved(
     covariances = restrict(covariances, mixture.weights, clip.kind, least)
     deviations = np.sqrt(np.diagonal(mixture.covariances, axis1=1, axis2=2))
     moved = Gaussians(mixture.weights, clip_lengths(means, 1.0), covariances)
-    return replace(fitted, mixture=moved, means_error=move_error[:, None] * deviations)
+    doubt = np.hypot(move_error[:, None] * deviations, UNSETTLED * (means - mixture.means))
+    return replace(fitted, mixture=moved, means_error=doubt)
 
 
 def _scales(squares: Noisy, rows: Floats, clip: Clip) -> Floats:
