@@ -110,7 +110,12 @@ def _photograph(name: str) -> Maker:
     pixels = load_sample_image(name).reshape(-1, 3).astype(float)
     rng = np.random.default_rng(0)
     rows = pixels[rng.choice(len(pixels), 50_000, replace=False)]
-    return _real(rows, [0] * 3, [255] * 3, 8)
+    return _real(_smoothed(rows), [0] * 3, [255] * 3, 8)
+
+
+def _smoothed(rows: Floats) -> Floats:
+    """Return whole numbers with even noise below one: else densities of spikes have no end."""
+    return rows + np.random.default_rng(0).uniform(-0.5, 0.5, rows.shape)
 
 
 def _quadrants(images: Floats) -> Floats:
@@ -138,7 +143,7 @@ def real_sets(folder: Path | None) -> dict[str, Maker]:
     wanted = [names.index(name) for name in ("mean_atomic_mass", "mean_fie", "mean_Valence")]
     heat = conductors["critical_temperature"][:, None]
     table = np.column_stack([conductors["features"][:, wanted], heat]).astype(float)
-    people = adult[["age", "education-num", "hours-per-week"]].to_numpy(float)
+    people = _smoothed(adult[["age", "education-num", "hours-per-week"]].to_numpy(float))
     weighed = np.column_stack([adult["age"], np.log10(adult["fnlwgt"])]).astype(float)
     classes = np.concatenate([np.full(len(images[one]), i) for i, one in enumerate(images.files)])
     pictures = np.concatenate([images[one] for one in images.files]).astype(float)

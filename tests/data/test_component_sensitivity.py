@@ -114,7 +114,7 @@ def test_the_lines_agree_with_floats(dimension, shapes):
     asked = components(dimension, shapes=shapes)
     statistic, rows = ComponentSums(asked), grid_of(dimension)
     grid = LineGrid(Clip(dimension, KINDS[shapes]))
-    found = grid.read(Noisy(statistic(rows) / PARTS, 1.0))
+    found = grid.read(Noisy(statistic(rows) * statistic.questions["components"].step, 1.0))
     places = np.einsum("kij,nkj->nki", asked.axes, rows[:, None] / GRID_RADIUS - asked.means)
     squares = (places**2).sum(axis=2)
     odds = np.exp(asked.heights - squares / 2)

@@ -14,18 +14,19 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.clustering.auto import ask_auto
-from privclust.clustering.result import Cells
 from privclust.clustering.spread import Allowance
 from privclust.clustering.summarise import ask_summary_given_count
 from privclust.data.points.view import PointsView
 from privclust.data.public import Noisy
-from privclust.mixture.cell_mixtures import fit_cells
+from privclust.mixture.cell_mixtures import fit_cells, score_numbers
 from privclust.mixture.clipping import Clip
 from privclust.mixture.model import CovarianceType, Gaussians
 from privclust.mixture.noisy_step import Background, Fitted, ask_step
 from privclust.notes import Note
 
 COUNT = 0.02
+# If the number of components is open: how many are tried, and how many the shares are made for.
+MOST_CHOSEN, ASSUMED = 12, 5
 # The first guess at the share of rows that belong to no component.
 _BACKGROUND = 0.02
 # The start's share of the budget: so much over the signal of a component, within these.
@@ -66,7 +67,7 @@ class MixtureResult:
     fitted: Fitted
     number: Noisy
     n_steps: int
-    cells: Cells | None
+    scores: Floats | None = None  # of each number of components from one, if it was chosen
     notes: tuple[Note, ...] = ()
 
 
@@ -74,7 +75,7 @@ class MixtureResult:
 class Wanted:
     """What is asked for."""
 
-    n_components: int
+    n_components: int | None  # None to choose it from the cells of the start
     kind: CovarianceType
     reg_covar: float  # the least variance, in squares of half a declared width
     background: bool = False
@@ -88,11 +89,13 @@ def ask_mixture(
     least = max(wanted.reg_covar / d, 2.0**-25)
     purse = Allowance(budget)
     number = view.ask_count("number of rows", purse.take(COUNT))
-    rows = max(1.0, float(number.value[0])) / wanted.n_components
-    signal = measure_signal(view, budget, rows)
+    n_rows = max(1.0, float(number.value[0]))
+    signal = measure_signal(view, budget, n_rows / (wanted.n_components or ASSUMED))
     share = float(np.clip(_SHARE[budget.currency] / signal, *_SHARES))
-    start = _FirstAsked(number, share, signal, least)
-    mixture, cells, notes = _ask_start(view, purse, start, wanted, rng)
+    mixture, scores, notes = _ask_start(
+        view, purse, _FirstAsked(number, share, signal, least), wanted, rng
+    )
+    rows = n_rows / mixture.n_components
     clip = choose_clip(view, purse.remaining, rows, d, wanted.kind)
     fitted = Fitted.at_start(mixture, _background(view, number) if wanted.background else None)
     shares = _split_steps(view, purse.remaining, rows, clip)
@@ -100,7 +103,7 @@ def ask_mixture(
         fitted = ask_step(view, f"components, step {step}", part, fitted, clip, least)
     noise = expected_shape_noise(view, shares[-1], rows, clip, 1)
     notes = (*notes, *_doubts(fitted, signal < CENTRES_BELOW[budget.currency], noise))
-    return MixtureResult(fitted, number, len(shares), cells, notes)
+    return MixtureResult(fitted, number, len(shares), scores, notes)
 
 
 def measure_signal(view: PointsView, budget: Share, rows: float) -> float:
@@ -126,16 +129,20 @@ class _FirstAsked:
 
 def _ask_start(
     view: PointsView, purse: Allowance, start: _FirstAsked, wanted: Wanted, rng: np.random.Generator
-) -> tuple[Gaussians, Cells | None, tuple[Note, ...]]:
-    """Ask for a first mixture."""
+) -> tuple[Gaussians, Floats | None, tuple[Note, ...]]:
+    """Ask for a first mixture, and for how many components if that is open."""
     k, few = wanted.n_components, CENTRES_BELOW[purse.remaining.currency]
-    if start.signal < few and k > 1:
+    if start.signal < few and k is not None and k > 1:
         found = ask_auto(view, purse.take(start.share), k, rng)
         return mixture_around(found.centres, found.sizes.value), None, found.notes
     part = Allowance(purse.take(start.share))
     summary = ask_summary_given_count(view, part, start.number, rng)
+    scores = None
+    if k is None:
+        scores = score_numbers(summary.cells, MOST_CHOSEN, start.least, rng)
+        k = int(scores.argmin()) + 1
     mixture, _ = fit_cells(summary.cells, k, wanted.kind, start.least, rng)
-    return mixture, summary.cells, summary.notes
+    return mixture, scores, summary.notes
 
 
 def _doubts(fitted: Fitted, few: bool, shape_noise: float) -> Iterator[Note]:

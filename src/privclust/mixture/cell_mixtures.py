@@ -74,7 +74,7 @@ def _maximise(
     return Gaussians(weights, means, restrict(covariances, weights, kind, least))
 
 
-def count_components(cells: Cells, most: int, least: float, rng: np.random.Generator) -> Floats:
+def score_numbers(cells: Cells, most: int, least: float, rng: np.random.Generator) -> Floats:
     """Return a score for each number of components from one; the lowest is the best guess.
 
     It is the Bayesian information criterion of round components, with as many observations as

@@ -11,6 +11,7 @@ from privclust.budget import Budget
 from privclust.clustering.estimator import RowsEstimator
 from privclust.clustering.predicting import OpenedAgain
 from privclust.clustering.release import scaling_parameters
+from privclust.clustering.task import AUTO
 from privclust.data.points.door import PointRows, region_of
 from privclust.data.points.public import MOST_COLUMNS, MOST_COMPONENTS
 from privclust.data.public import Noisy
@@ -18,7 +19,7 @@ from privclust.estimator import PrivateEstimator
 from privclust.exceptions import ParameterError, SchemaError
 from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
-from privclust.mixture.ask_mixture import MixtureResult, Wanted, ask_mixture
+from privclust.mixture.ask_mixture import ASSUMED, MOST_CHOSEN, MixtureResult, Wanted, ask_mixture
 from privclust.mixture.model import as_declared, as_matrices, precision_roots
 from privclust.mixture.plan import PERPLEXITY, synthetic_mixture_rows
 from privclust.mixture.predicting import MixtureAnswers
@@ -41,8 +42,9 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
 
     Parameters
     ----------
-    n_components : int, default=1
-        The number of components.
+    n_components : int or "auto", default=1
+        The number of components. ``"auto"`` takes, of 1 to 12, the one whose round components
+        describe the cells of the first mixture best; long or overlapping clusters may mislead it.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         What shapes components may have: any, one that all share, along the columns, or round.
     background : bool, default=False
@@ -94,6 +96,10 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
         The noisy number of rows.
     n_rows_error_ : float
         Its standard error.
+    n_components_ : int
+        The number of components.
+    component_scores_ : ndarray of shape (n_tried,) or None
+        With ``n_components="auto"``, a score of each number from 1; the lowest was taken.
     n_steps_ : int
         The number of noisy steps.
     privacy_ : PrivacyStatement
@@ -128,7 +134,7 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
 
     def __init__(
         self,
-        n_components: int = 1,
+        n_components: int | Literal["auto"] = 1,
         *,
         covariance_type: Literal["full", "tied", "diag", "spherical"] = "full",
         background: bool = False,
@@ -175,7 +181,7 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
         """
 
         def drawn(schema: Schema, count: int, unit: RowUnit, seed: int) -> Rehearsal:
-            return synthetic_mixture_rows(schema, int(self.n_components), count, unit, seed)
+            return synthetic_mixture_rows(schema, self._n_or(ASSUMED), count, unit, seed)
 
         return self._plan_by_rehearsal(n_rows, n_features, drawn, PERPLEXITY)
 
@@ -186,13 +192,17 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
         return super()._open(X, public)
 
     def _check_before_charge(self, door: PointRows, public: Any = None) -> None:
-        _check_size(int(self.n_components), door.domain.dimension)
+        _check_size(self._n_or(MOST_CHOSEN), door.domain.dimension)
         super()._check_before_charge(door, public)
+
+    def _n_or(self, otherwise: int) -> int:
+        """Return the number of components, or another one if it is to be chosen."""
+        return otherwise if self.n_components == AUTO else int(self.n_components)
 
     def _ask(self, door: PointRows, run: Run, public: Any = None) -> MixtureResult:
         view = door.private(run.meter, run.seed)
         wanted = Wanted(
-            int(self.n_components),
+            None if self.n_components == AUTO else int(self.n_components),
             self.covariance_type,
             float(self.reg_covar),
             bool(self.background),
@@ -223,7 +233,8 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
             float(result.number.value[0]),
             result.number.standard_error,
         )
-        self.n_steps_ = result.n_steps
+        self.n_steps_, self.n_components_ = result.n_steps, len(order)
+        self.component_scores_ = result.scores
 
     def _noisy_number(self, result: MixtureResult) -> Noisy:
         return result.number
@@ -246,7 +257,8 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
                 "hidden": self.hidden_.astype(np.int64),
                 "n_rows": np.array([self.n_rows_]),
                 "n_rows_error": np.array([self.n_rows_error_]),
-            },
+            }
+            | ({} if self.component_scores_ is None else {"scores": self.component_scores_}),
             "schema": self.schema_,
             "parameters": {
                 "n_components": len(self.weights_),

@@ -75,11 +75,12 @@ class LineGrid:
         )
 
     def read(self, components: Noisy, shape: Noisy | None = None) -> ComponentTotals:
-        """Return what the noisy lines mean."""
+        """Return what the noisy lines mean, in which a row counts as one."""
         (count, place, square), d = self.factors, self.clip.dimension
-        table, noise = components.value, components.standard_error
         last = components if shape is None else shape
-        rest, late = last.value[:, -1 - len(self.weights) :], last.standard_error
+        table, noise = count * components.value, count * components.standard_error
+        rest = count * last.value[:, -1 - len(self.weights) :]
+        late = count * last.standard_error
         step, level = self.clip.radius / self.steps, self.clip.reach**2 / LEVELS
         # A column's direction has the length √(i (i + 1)), and a pair stands twice in the matrix.
         norms = np.array(self.weights, np.float64)

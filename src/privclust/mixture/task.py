@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privclust.clustering.task import RESCALE
+from privclust.clustering.task import AUTO, RESCALE
 from privclust.parameters import FLAG, POSITIVE, WHOLE, OneOf, Parameter
 from privclust.tasks import Task, Variant
 
@@ -10,7 +10,8 @@ N_COMPONENTS = Parameter(
     "n_components",
     WHOLE,
     1,
-    "Number of components.",
+    "Number of components, or auto.",
+    also=(AUTO,),
     option=("--components", "-k"),
     label="Number of components",
 )

@@ -49,12 +49,21 @@ class ComponentSums:
         """
         places, shape = self._squared_lengths
         if not self.of.tied:
-            return {"components": _question("components", places + shape, self._n_entries)}
+            whole = self._question("components", places + shape, self._n_entries, np.asarray)
+            return {"components": whole}
         split, rest = 1 + self.of.dimension, 1 + len(self.of.weights)
         return {
-            "components": _question("components", places, split, lambda table: table[:, :split]),
-            "shape": _question("shape", shape, rest, lambda table: table[:, split:].sum(0)[None]),
+            "components": self._question("components", places, split, lambda t: t[:, :split]),
+            "shape": self._question("shape", shape, rest, lambda t: t[:, split:].sum(0)[None]),
         }
+
+    def _question(
+        self, name: str, square: int, n_entries: int, part: Callable[[Integers], Integers]
+    ) -> Question:
+        """Return a question whose steps are such that a row counts as one."""
+        term = Term.vector(PARTS * (math.isqrt(max(square, 1) - 1) + 1))
+        step = 1 / (PARTS * self.of.factors[0])
+        return Question(name, term, part, step=step, dimension=n_entries)
 
     @property
     def _n_entries(self) -> int:
@@ -138,10 +147,3 @@ class ComponentSums:
         shape = np.einsum("sij,ij->s", self._matrix, (weighted @ steps.T).astype(np.int64))
         sums = [count * weights.sum()], place * weighted.sum(axis=1)
         return np.concatenate([*sums, shape, [square * (weights @ levels)]]).astype(np.int64)
-
-
-def _question(
-    name: str, square: int, n_entries: int, part: Callable[[Integers], Integers] = np.asarray
-) -> Question:
-    term = Term.vector(PARTS * (math.isqrt(max(square, 1) - 1) + 1))
-    return Question(name, term, part, step=1 / PARTS, dimension=n_entries)

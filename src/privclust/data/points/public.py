@@ -93,8 +93,8 @@ class Components:
             raise ValueError(
                 "Components need means in the unit ball, and widths of at least 2^-13."
             )
-        if min(self.radius, self.reach) < 1 or not 1 <= self.steps <= MOST_STEPS:
-            raise ValueError("A frame needs a radius and a reach of at least one, and 2^8 steps.")
+        if min(self.radius, self.reach, *self.factors) < 1 or not 1 <= self.steps <= MOST_STEPS:
+            raise ValueError("Frames need a radius, a reach and factors of at least 1, and steps.")
 
     @property
     def dimension(self) -> int:
