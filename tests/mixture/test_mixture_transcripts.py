@@ -35,7 +35,7 @@ def transcript_of(kind, unit, budget, *, halved, n_rows=400):
     pair = (left, np.append(crowd, far, axis=0))
     noise, plenty = seeded_noise(0, halved=halved), plenty_of(budget)
     transcript = Transcript([view_of(rows, unit=unit, budget=plenty, noise=noise) for rows in pair])
-    ask_mixture(transcript, budget.whole, Wanted(2, kind, 1e-6), np.random.default_rng(0))
+    ask_mixture(transcript, budget.whole, Wanted(2, kind, 1e-7), np.random.default_rng(0))
     return transcript
 
 

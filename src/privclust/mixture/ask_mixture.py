@@ -32,8 +32,9 @@ _BACKGROUND = 0.02
 # The start's share of the budget: so much over the signal of a component, within these.
 _SHARE = {"pure": 240.0, "zcdp": 36.0}
 _SHARES = 0.25, 0.6
-# Below such a signal centres of k-means are the better start.
-CENTRES_BELOW = {"pure": 180.0, "zcdp": 30.0}
+# Below such a signal centres of k-means are the better start, and often the better answer.
+_CENTRES_BELOW = {"pure": 180.0, "zcdp": 30.0}
+_DOUBTED_BELOW = {"pure": 300.0, "zcdp": 60.0}
 # As many steps as leave the shapes visible, each with more of the budget than the one before.
 _STEPS, _FEWEST_STEPS, _VISIBLE_SHAPE, _GROWTH = (5, 3), 2, 0.3, 1.5
 # The widest clip that leaves shapes clear; a shape for each component alone cannot use the widest.
@@ -50,7 +51,7 @@ _HIDDEN = Note(
 )
 _FEW_ROWS = Note(
     "few-rows",
-    "There are too few rows for a mixture at this budget; use PrivateKMeans, which finds such "
+    "There are few rows for a mixture at this budget; use PrivateKMeans, which often finds such "
     "clusters better, raise epsilon, or allow a delta.",
 )
 _SHAPES_HIDDEN = Note(
@@ -102,7 +103,7 @@ def ask_mixture(
     for step, part in enumerate(shares, start=1):
         fitted = ask_step(view, f"components, step {step}", part, fitted, clip, least)
     noise = expected_shape_noise(view, shares[-1], rows, clip, 1)
-    notes = (*notes, *_doubts(fitted, signal < CENTRES_BELOW[budget.currency], noise))
+    notes = (*notes, *_doubts(fitted, signal < _DOUBTED_BELOW[budget.currency], noise))
     return MixtureResult(fitted, number, len(shares), scores, notes)
 
 
@@ -131,7 +132,7 @@ def _ask_start(
     view: PointsView, purse: Allowance, start: _FirstAsked, wanted: Wanted, rng: np.random.Generator
 ) -> tuple[Gaussians, Floats | None, tuple[Note, ...]]:
     """Ask for a first mixture, and for how many components if that is open."""
-    k, few = wanted.n_components, CENTRES_BELOW[purse.remaining.currency]
+    k, few = wanted.n_components, _CENTRES_BELOW[purse.remaining.currency]
     if start.signal < few and k is not None and k > 1:
         found = ask_auto(view, purse.take(start.share), k, rng)
         return mixture_around(found.centres, found.sizes.value), None, found.notes

@@ -13,7 +13,7 @@ from privclust.clustering.result import Cells
 from privclust.clustering.weighted_kmeans import nearest_centre, weighted_kmeans
 from privclust.mixture.model import CovarianceType, Gaussians, responsibilities, restrict
 
-_STARTS, _ROUNDS, _SETTLED = 6, 100, 1e-5
+_STARTS, _ROUNDS, _SETTLED = 8, 100, 1e-5
 # A component has at least this share of an equal part of the rows.
 _LEAST_SHARE = 1e-3
 
@@ -21,12 +21,22 @@ _LEAST_SHARE = 1e-3
 def fit_cells(
     cells: Cells, n_components: int, kind: CovarianceType, least: float, rng: np.random.Generator
 ) -> tuple[Gaussians, float]:
-    """Return the likeliest mixture of several starts, and its mean log likelihood."""
+    """Return the likeliest mixture of several starts, and its mean log likelihood.
+
+    Every other start sees the cells as wide in one direction as in another, so that long clusters
+    side by side are found as well.
+    """
     live = cells.counts > 0
     places, counts = cells.cells[live], cells.counts[live] / cells.counts[live].sum()
-    found = [
-        _climb(places, counts, cells.within, n_components, kind, least, rng) for _ in range(_STARTS)
-    ]
+    gaps = places - counts @ places
+    spread = (gaps * counts[:, None]).T @ gaps + least * np.eye(places.shape[1])
+    seen = places, gaps @ np.linalg.inv(np.linalg.cholesky(spread)).T
+    found = []
+    for start in range(_STARTS):
+        own = seen[start % 2]
+        centres = weighted_kmeans(own, counts, n_components, rng, restarts=1)
+        shares = np.eye(n_components)[nearest_centre(own, centres)]
+        found.append(_climb(places, counts, cells.within, shares, kind, least))
     return max(found, key=lambda pair: pair[1])
 
 
@@ -34,15 +44,12 @@ def _climb(
     places: Floats,
     counts: Floats,
     within: float,
-    k: int,
+    shares: Floats,
     kind: CovarianceType,
     least: float,
-    rng: np.random.Generator,
 ) -> tuple[Gaussians, float]:
-    """Run expectation and maximisation from centres of weighted k-means."""
-    centres = weighted_kmeans(places, counts, k, rng, restarts=1)
-    shares, last = np.eye(k)[nearest_centre(places, centres)], -np.inf
-    around = within / places.shape[1]
+    """Run expectation and maximisation from first shares of the cells."""
+    around, last = within / places.shape[1], -np.inf
     for _ in range(_ROUNDS):
         mixture = _maximise(places, counts, around, shares, kind, least)
         shares, density = responsibilities(mixture.joint(places, around))

@@ -62,7 +62,7 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
         Shorthand for a schema: bounds that hold for all columns, or one value per column.
     unit : Unit or str, default="add-remove-row"
         Whose presence is hidden; see :mod:`privclust.unit`.
-    reg_covar : float, default=1e-06
+    reg_covar : float, default=1e-07
         The least variance of a component along any direction, in squares of half a declared width.
     rescale : bool or None, default=None
         Look for the first mixture in units of the declared width of each column. ``None`` means
@@ -144,7 +144,7 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
         schema: Any = None,
         bounds: tuple[Any, Any] | None = None,
         unit: Unit | str = "add-remove-row",
-        reg_covar: float = 1e-6,
+        reg_covar: float = 1e-7,
         rescale: bool | None = None,
         random_state: int | None = None,
         ledger: Ledger | None = None,

@@ -33,7 +33,7 @@ BACKGROUND = Parameter(
 REG_COVAR = Parameter(
     "reg_covar",
     POSITIVE,
-    1e-6,
+    1e-7,
     "Least variance, in squares of half a width.",
     label="Least variance, in squares of half a declared width",
 )
