@@ -31,6 +31,8 @@ from privclust.mixture.clipping import Clip
 DELTAS = {"δ": 1e-6, "pure": 0.0}
 KINDS = ("full", "tied", "diag", "spherical")
 MANY_ROWS = 5000
+# Of the measured times.
+ROWS = (10**5, 10**6)
 
 
 def main() -> None:
@@ -152,7 +154,7 @@ def times(data: MixtureSet, run: int) -> Iterator[Row]:
     """Yield seconds of a mixture of eight and of k-means on as many made-up rows of six columns."""
     rng = np.random.default_rng(run)
     places = rng.uniform(-0.6, 0.6, (8, 6))
-    for n_rows in (10**5, 10**6):
+    for n_rows in ROWS:
         rows = np.clip(rng.normal(places[rng.integers(8, size=n_rows)], 0.08), -1, 1)
         for method, kind in {"k-means": PrivateKMeans, "mixture": PrivateGaussianMixture}.items():
             before = time.perf_counter()
@@ -179,7 +181,9 @@ SHOWN = {"errors": ("means", "weights"), "numbers": ("right", "k"), "time": ("se
 
 def show(table: str, rows: list[Row]) -> str:
     """Return means and standard errors, a line for each set and way."""
-    by, shown = BY.get(table, ("budget", "method")), SHOWN.get(table, ("ari", "gap"))
+    if table in ("fits", "clip", "kinds"):
+        return side_by_side(rows)
+    by, shown = BY[table], SHOWN[table]
     keys = list(dict.fromkeys((row["set"], *(row[name] for name in by)) for row in rows))
     lines = []
     for key in keys:
@@ -191,13 +195,36 @@ def show(table: str, rows: list[Row]) -> str:
     return markdown(["set", *by, *shown, "runs"], lines)
 
 
+def side_by_side(rows: list[Row]) -> str:
+    """Return a line for each set and budget, with agreement and gap of every method."""
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    pairs = list(dict.fromkeys((row["set"], row["budget"]) for row in rows))
+    lines = []
+    for name, budget in pairs:
+        if budget == "none":
+            continue
+        cells = []
+        for method in methods:
+            own = [
+                row
+                for row in rows
+                if (row["set"], row["method"]) == (name, method)
+                and row["budget"] in (budget, "none")
+            ]
+            gap = mean_of(own, "gap") if method != "scikit-learn" else ""
+            cells.append("; ".join(text for text in (mean_of(own, "ari"), gap) if text))
+        runs = len({row["run"] for row in rows if row["set"] == name})
+        lines.append([name, budget, *cells, str(runs)])
+    return markdown(["ari; gap", "budget", *methods, "runs"], lines)
+
+
 def mean_of(rows: list[Row], name: str) -> str:
     """Return a mean with its standard error."""
     found = np.array([float(row[name]) for row in rows if row[name] != ""])
     if not len(found):
         return ""
     error = found.std(ddof=1) / np.sqrt(len(found)) if len(found) > 1 else 0.0
-    return f"{found.mean():.3f} ± {error:.3f}"
+    return f"{found.mean():.3f} ± {error:.3f}" if error else f"{found.mean():.3g}"
 
 
 if __name__ == "__main__":

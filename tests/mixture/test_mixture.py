@@ -78,7 +78,7 @@ def test_rows_of_another_scale_give_the_same_mixture():
     assert adjusted_rand(labels, model.predict(frame)) > 0.9
 
 
-def test_a_background_holds_rows_that_belong_nowhere():
+def test_a_background_holds_rows_that_belong_nowhere(tmp_path):
     rng = np.random.default_rng(0)
     crowd = rng.normal([[-0.5, -0.5], [0.5, 0.5]] * 4500, 0.03)
     rows = np.concatenate([crowd, rng.uniform(-1, 1, (1000, 2))])
@@ -98,6 +98,8 @@ def test_a_background_holds_rows_that_belong_nowhere():
     made, labels = model.sample(4000, random_state=0)
     assert abs((labels == -1).mean() - model.background_weight_) < 0.03
     assert np.abs(made).max() <= 1
+    model.release().report(tmp_path / "report.html")
+    assert "belong to no component" in (tmp_path / "report.html").read_text("utf-8")
 
 
 def test_the_number_of_components_can_be_left_open():

@@ -11,7 +11,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from privclust import MatrixCount, MatrixEntry, MatrixRow, PrivateKMeans, PrivateSummary
+from privclust import (
+    MatrixCount,
+    MatrixEntry,
+    MatrixRow,
+    PrivateGaussianMixture,
+    PrivateKMeans,
+    PrivateSummary,
+)
 from privclust.coclustering.estimator import PrivateCoclustering
 from privclust.service.declared import Counts, declared_in
 from privclust.service.errors import ServiceError
@@ -43,6 +50,7 @@ ROWS = {"self", "X", "y", "target", "source"}
 MODELS = {
     "kmeans": PrivateKMeans(2, epsilon=0.5, method="lloyd"),
     "summarise": PrivateSummary(epsilon=0.5, profile_share=0.1),
+    "mixture": PrivateGaussianMixture(2, epsilon=0.5, covariance_type="diag"),
     "distances": dilca(epsilon=0.5, context_size=1, targets=["ward"], ordinal=("ward",)),
     "source-target": medoids(2, epsilon=0.5, method="nna", pull=False),
     "cocluster": PrivateCoclustering(2, 3, epsilon=0.5, rule="tau"),

@@ -217,7 +217,7 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
         order = np.argsort(-fitted.mixture.weights, kind="stable")
         mixture = fitted.mixture.reorder(order)
         self.weights_ = mixture.weights
-        self.means_ = domain.released(mixture.means)
+        self.means_ = domain.in_data_units(mixture.means)
         covariances = mixture.covariances * lengths[:, None] * lengths
         self.covariances_ = as_declared(covariances, self.covariance_type)
         roots = precision_roots(covariances)

@@ -35,6 +35,7 @@ def context(release: Release) -> dict[str, Any]:
         "found": found,
         "rows_in_all": f"{max(0.0, float(release.arrays['n_rows'][0])):,.0f}",
         "shapes": _SHAPES[str(release.parameters["covariance_type"])],
+        "background": f"{100 * mixture.background:.1f} %" if mixture.background else "",
         "weights": _weights(release),
         "picture": _picture(release, mixture) if found else None,
         "overlaps": _overlaps(mixture) if found and k > 1 else [],
@@ -90,8 +91,8 @@ def _by_spread(mixture: Gaussians) -> list[int]:
 def _overlaps(mixture: Gaussians) -> list[dict[str, Any]]:
     """Return pairs of components whose rows are often more probable in the other one."""
     rows, labels = mixture.draw(_DRAWN, np.random.default_rng(0))
-    told = mixture.joint(rows).argmax(axis=1)
     k = mixture.n_components
+    told = mixture.joint(rows)[:, :k].argmax(axis=1)
     confused = np.bincount(labels * k + told, minlength=k * k).reshape(k, k)
     both = confused.sum(axis=1)[:, None] + confused.sum(axis=1)
     shares = (confused + confused.T) / np.maximum(both, 1)
