@@ -22,11 +22,10 @@ def folder(tmp_path):
 def test_a_mixture_is_fitted_shown_and_applied(run, folder):
     fitted = run(
         "mixture", folder / "rows.csv", "--components", 2, "--schema", folder / "schema.toml",
-        "--epsilon", 1, "--shapes", "diag", "--background", "-o", folder / "out",
+        "--epsilon", 1, "--shapes", "diag", "--background", "-o", folder / "out", "--json",
     )  # fmt: skip
     assert fitted.exit_code == 0, fitted.output
-    shown = json.loads(run("release", "show", folder / "out", "--json").stdout)
-    told = json.dumps(shown)
+    told = json.dumps(json.loads(fitted.stdout))
     assert '"components"' in told
     assert '"background_weight"' in told
     run("apply", folder / "out", folder / "rows.csv", "-o", folder / "labels.csv")

@@ -18,6 +18,7 @@ import numpy as np
 
 from privclust._typing import Floats, Integers
 from privclust.data.encode import GRID_RADIUS
+from privclust.data.engines.base import scratch
 from privclust.data.points.mixed import GridPiece, dense
 from privclust.data.points.public import LEVELS, Components
 from privclust.data.question import Question, Term
@@ -32,7 +33,7 @@ _AXIS_STEPS = 2**20
 # Rounding in the last place must never let a clipped place leave its ball.
 _INWARD = 1 - 2.0**-50
 # Numbers of all components that are held at a time, for the cache.
-_AT_A_TIME = 2**17
+_AT_A_TIME = 2**19
 
 
 @dataclass(frozen=True)
@@ -114,11 +115,16 @@ class ComponentSums:
 
     def _places(self, grid: Floats) -> tuple[Floats, Floats]:
         """Return each row in every frame, of shape (k, d, n), and its squared length there."""
-        axes, origins, units = self._frames  # every partial sum is below 2^53, so exact
-        places = (axes @ grid.T - origins).reshape(*self.of.means.shape, -1) * units
-        squares = np.zeros((len(places), len(grid)))
+        (axes, origins, units), n = self._frames, len(grid)
+        room = scratch("rows in frames", (len(axes), n))
+        np.matmul(axes, grid.T, out=room)  # every partial sum is below 2^53, so exact
+        room -= origins
+        places = room.reshape(*self.of.means.shape, n)
+        places *= units
+        squares, one = scratch("squares in frames", (2, len(places), n))
+        squares[:] = 0
         for column in range(places.shape[1]):  # in the same order for every row
-            squares += places[:, column] * places[:, column]
+            squares += np.square(places[:, column], out=one)
         return places, squares
 
     def _responsibilities(self, squares: Floats) -> Floats:
@@ -130,10 +136,13 @@ class ComponentSums:
         if self.of.background is not None:
             floor = np.full((1, heights.shape[1]), np.rint(self.of.background * _PER_NAT))
             heights = np.concatenate([heights, floor])
-        below = np.minimum(heights.max(axis=0) - heights, len(_ODDS) - 1).astype(np.intp)
-        ends = np.cumsum(_ODDS[below], axis=0)
+        np.subtract(heights.max(axis=0), heights, out=heights)
+        ends = _ODDS[np.minimum(heights, len(_ODDS) - 1, out=heights).astype(np.intp)]
+        for line, before in zip(ends[1:], ends, strict=False):
+            line += before
         ends = np.floor((2 * PARTS * ends + ends[-1]) / (2 * ends[-1]))
-        return np.asarray(np.diff(ends, axis=0, prepend=0)[: len(squares)])
+        ends[1:] -= ends[:-1].copy()
+        return np.asarray(ends[: len(squares)])
 
     def _line(self, places: Floats, squares: Floats, weights: Floats) -> Integers:
         (its,) = np.nonzero(weights)
