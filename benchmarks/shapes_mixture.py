@@ -73,7 +73,7 @@ def mixture(data: MixtureSet, delta: float, **options: Any) -> PrivateGaussianMi
 def plain(data: MixtureSet, rows: Any = None, kind: str = "full") -> GaussianMixture:
     """Return scikit-learn's mixture, the best of several starts."""
     rows = data.rows if rows is None else rows
-    n_init = 3 if len(rows) > MANY_ROWS else 10
+    n_init = 10 if len(rows) <= MANY_ROWS else 3 if len(rows) <= 4 * MANY_ROWS else 1
     return GaussianMixture(data.k, covariance_type=kind, n_init=n_init, random_state=0).fit(rows)
 
 

@@ -181,7 +181,7 @@ def choose_clip(
 def expected_shape_noise(
     view: PointsView, share: Share, rows: float, clip: Clip, n_steps: int
 ) -> float:
-    """Return the noise of a coordinate of a shape if the share is divided among so many steps."""
+    """Return the noise of a coordinate of a shape if ``n_steps`` divide the share."""
     entries = 2 + clip.dimension + clip.n_directions
     unit = view.offset_error(share.take(round(1 / n_steps, 6)), 1.0, entries)
     return clip.shape_noise(unit, rows)

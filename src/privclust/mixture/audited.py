@@ -1,4 +1,4 @@
-"""What an audit of mixtures runs, on made-up neighbours."""
+"""What an audit of mixtures runs, on synthetic neighbours."""
 
 from __future__ import annotations
 

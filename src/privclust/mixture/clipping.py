@@ -71,7 +71,7 @@ class Clip:
         return count, place, shape, square
 
     def shape_noise(self, unit_error: float, rows: float) -> float:
-        """Return the noise to expect in a coordinate of the shape of a component of so many rows.
+        """Return the noise to expect in a coordinate of the shape of a component with ``rows``.
 
         ``unit_error`` is the noise of a line of length one.
         """

@@ -115,8 +115,8 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
 
     Notes
     -----
-    Answers about rows, such as ``predict_proba`` and ``bic``, are exact statements for whoever
-    holds them; they are not private and nothing of them is kept. scikit-learn's ``converged_``,
+    Answers about rows, such as ``predict_proba`` and ``bic``, are exact statements for the holder
+    of the rows; they are not private and nothing of them is kept. scikit-learn's ``converged_``,
     ``n_iter_`` and ``lower_bound_`` are not there, because they would mean something else.
 
     Examples
@@ -185,7 +185,7 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
 
         return self._plan_by_rehearsal(n_rows, n_features, drawn, PERPLEXITY)
 
-    # The way of a fit.
+    # The steps of a fit.
     def _open(self, X: Any, public: Any = None) -> Opened:
         if self.schema is not None:
             _check_numbers(Schema.of(self.schema))

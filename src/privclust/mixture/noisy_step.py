@@ -20,7 +20,7 @@ from privclust.mixture.clipping import Clip
 from privclust.mixture.lines import ComponentTotals, LineGrid
 from privclust.mixture.model import Gaussians, restrict
 
-# A count below so many of its errors does not show its component.
+# A count below this number of its errors does not show its component.
 _VISIBLE = 2.0
 # What one step may do to a component: variances in its frame, and a move in lengths of a row.
 _LEAST, _MOST, _FARTHEST = 0.2, 5.0, 3.0

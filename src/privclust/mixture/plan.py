@@ -1,4 +1,4 @@
-"""The plan of a mixture: rows of a made-up mixture to rehearse on without data."""
+"""The plan of a mixture: rows of a synthetic mixture to rehearse on without data."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What rows are to the components of a public mixture: one vector for each component, in integers.
 
 A row has a responsibility for every component, a whole number of parts of ``PARTS``. It adds to the
-line of a component, so many times, its place in the frame of the component: a one, its clipped
+line of a component, as often as that, its place in the frame of the component: a one, its clipped
 place, what that says of the shape, and its clipped squared distance. Whatever depends on a row is
 integer arithmetic, or made of √, ×, ÷ and rounding of single numbers, which IEEE 754 fixes, so that
 a row adds the same in whatever company it comes. See ``proofs/mixture.md``.

@@ -43,7 +43,7 @@ class Projection:
         return len(self.origin) if self.axes is None else self.axes.shape[1]
 
 
-# Exactness allows for so many components, columns and steps, and for axes as long as that.
+# What exactness allows for: components, columns, steps, and the length of axes.
 MOST_COMPONENTS, MOST_COLUMNS, MOST_STEPS, LONGEST_AXIS = 2**10, 2**8, 2**8, 2.0**13
 # The levels that the squared length of a row is rounded to.
 LEVELS = 2**10
