@@ -7,7 +7,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score as adjusted_rand
 from sklearn.mixture import GaussianMixture
 
-from privclust import Box, Categories, PrivateGaussianMixture, PrivateKMeans, Release, Schema
+from privclust import (
+    Box,
+    Categories,
+    Person,
+    PrivateGaussianMixture,
+    PrivateKMeans,
+    Release,
+    Schema,
+)
 from privclust.exceptions import LowSignalWarning, ParameterError, ReleaseError, SchemaError
 from privclust.mixture import Mixture
 
@@ -152,6 +160,19 @@ def test_odd_rows_give_a_mixture(kind, rows):
         assert np.isfinite(model.score_samples(rows)).all()
         assert np.isclose(model.weights_.sum(), 1)
         assert (np.abs(model.means_) <= 1).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", KINDS)
+def test_tiny_budgets_and_people_with_many_rows_get_noise_that_can_be_drawn(kind):
+    rows = pd.DataFrame(np.random.default_rng(0).uniform(-1, 1, (300, 2)), columns=["a", "b"])
+    rows["who"] = np.arange(300) // 50
+    for epsilon, delta in ((1e-4, 0), (1e-2, 1e-6)):
+        model = PrivateGaussianMixture(
+            2, covariance_type=kind, epsilon=epsilon, delta=delta, unit=Person("who", 50),
+            bounds=(-1, 1), random_state=0,
+        ).fit(rows)  # fmt: skip
+        assert "components-hidden" in model.release().parameters["notes"]
 
 
 def test_too_few_rows_send_users_to_k_means():

@@ -14,8 +14,11 @@ from privclust.data.public import Noisy
 from privclust.mixture.clipping import Clip
 from privclust.mixture.model import Gaussians
 
-# The length of a line in steps, and the fewest steps of the last direction of a shape.
-_LENGTH, _FINENESS = 2**17, 8
+# The length of a line in steps; where noise is longer than a row by this factor, the coarse one is
+# fine enough, and the other would need noise beyond what can be drawn.
+_FINE, _COARSE, _NOISY = 2**17, 2**10, 2.0**18
+# The fewest steps of the last direction of a shape, for each column.
+_FINENESS = 8
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,13 @@ class LineGrid:
     """How a line is put into integers, and read again."""
 
     clip: Clip
+    length: int = _FINE
+
+    @classmethod
+    def within(cls, clip: Clip, unit_error: float) -> LineGrid:
+        """Return a grid for noise of this size on a line of length one."""
+        longest = unit_error * (2 + clip.dimension + clip.n_directions)
+        return cls(clip, _FINE if longest < _NOISY else _COARSE)
 
     @cached_property
     def steps(self) -> int:
@@ -40,13 +50,13 @@ class LineGrid:
         if not self.clip.n_directions:
             return MOST_STEPS
         d = self.clip.dimension
-        room = math.sqrt(self.clip.parts[2] / (1 - 1 / d)) * _LENGTH / (_FINENESS * d)
+        room = math.sqrt(self.clip.parts[2] / (1 - 1 / d)) * self.length / (_FINENESS * d)
         return max(1, min(MOST_STEPS, math.isqrt(int(room))))
 
     @cached_property
     def factors(self) -> tuple[int, int, int]:
         """What a one, a place and a squared length are multiplied by."""
-        count, place, _, square = (int(math.sqrt(part) * _LENGTH) for part in self.clip.parts)
+        count, place, _, square = (int(math.sqrt(part) * self.length) for part in self.clip.parts)
         return max(1, count), max(1, place // self.steps), max(1, square // (LEVELS // 2))
 
     @cached_property

@@ -104,9 +104,9 @@ def ask_step(
     view: PointsView, name: str, share: Share, fitted: Fitted, clip: Clip, least: float
 ) -> Fitted:
     """Ask one question, and move, scale and reshape the components by its answer."""
-    grid = LineGrid(clip)
     tied = clip.kind == "tied"
     shares = _split(share, clip) if tied else (share,)
+    grid = LineGrid.within(clip, max(view.offset_error(one, 1.0, 1) for one in shares))
     answer = grid.read(**view.ask_components(name, _components(fitted, grid), *shares))
     fitted = fitted.with_counts(answer.counts)
     rows = np.maximum(fitted.counts, _VISIBLE * fitted.counts_error)
