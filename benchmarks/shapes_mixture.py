@@ -32,7 +32,7 @@ DELTAS = {"δ": 1e-6, "pure": 0.0}
 KINDS = ("full", "tied", "diag", "spherical")
 MANY_ROWS = 5000
 # Of the measured times.
-ROWS = (10**5, 10**6)
+ROWS = (10**5, 10**6, 10**7)
 
 
 def main() -> None:
