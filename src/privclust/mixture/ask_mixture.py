@@ -15,7 +15,7 @@ from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.clustering.auto import ask_auto
 from privclust.clustering.spread import Allowance
-from privclust.clustering.summarise import ask_summary_given_count
+from privclust.clustering.summarise import ask_summary
 from privclust.data.points.view import PointsView
 from privclust.data.public import Noisy
 from privclust.mixture.cell_mixtures import fit_cells, score_numbers
@@ -136,8 +136,7 @@ def _ask_start(
     if start.signal < few and k is not None and k > 1:
         found = ask_auto(view, purse.take(start.share), k, rng)
         return mixture_around(found.centres, found.sizes.value), None, found.notes
-    part = Allowance(purse.take(start.share))
-    summary = ask_summary_given_count(view, part, start.number, rng)
+    summary = ask_summary(view, purse.take(start.share), rng)
     scores = None
     if k is None:
         scores = score_numbers(summary.cells, MOST_CHOSEN, start.least, rng)

@@ -263,7 +263,7 @@ OFFERS = {
     for offer in (
         Offer(KMEANS, clumps, 8),
         Offer(SUMMARISE, clumps),
-from privclust.mixture.task import MIXTURE
+        Offer(MIXTURE, clumps, 4),
         Offer(DISTANCES, even_rows),
         Offer(SOURCE_TARGET, clumps, 8, planned_places),
         Offer(COCLUSTER, planted_counts, 5, planned_counts),
