@@ -12,6 +12,7 @@ from privclust.exceptions import LeakWarning as LeakWarning
 from privclust.exceptions import PrivclustError as PrivclustError
 from privclust.exceptions import PrivclustWarning as PrivclustWarning
 from privclust.ledger.ledger import Ledger as Ledger
+from privclust.mixture.estimator import PrivateGaussianMixture as PrivateGaussianMixture
 from privclust.plan import Plan as Plan
 from privclust.release.release import Release as Release
 from privclust.schema.facts import Ball as Ball

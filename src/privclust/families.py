@@ -37,4 +37,5 @@ FAMILIES = (
     Family("bounds", "bounds", "bounds"),
     Family("summary", "summarise", "clustering"),
     Family("density", "density", "density"),
+    Family("mixture", "mixture", "mixture"),
 )

@@ -30,19 +30,22 @@ Code = Literal[
     "column-decides",
     "columns-hidden",
     "columns-independent",
+    "components-hidden",
     "delta-large",
     "empty-clusters",
     "far-rows-missed",
+    "few-rows",
     "few-sources",
     "k-unclear",
     "metric-doubtful",
     "one-centre-as-good",
     "rows-outside",
     "rows-unseen",
+    "shapes-hidden",
     "spread-hidden",
     "tables-left-out",
 ]
-_HIDDEN = {"clusters-hidden", "columns-hidden"}
+_HIDDEN = {"clusters-hidden", "columns-hidden", "components-hidden"}
 
 # If all centres of a column are this close to one bound, in widths, values seem to be clipped.
 _AT_THE_BOUND = 0.002

@@ -38,6 +38,13 @@ def tiny_points(*_: Any) -> dict[str, Any]:
     return {"60x2": (RNG.uniform(-1, 1, (60, 2)), Schema.from_bounds(-1, 1, n_columns=2))}
 
 
+def tiny_mixture(rng: np.random.Generator) -> Any:
+    (mixture_sets,) = scripts("mixture_sets")
+    rows, classes = rng.uniform(-1, 1, (120, 2)), rng.integers(2, size=60)
+    low = np.full(2, -1.0)
+    return mixture_sets.MixtureSet(rows[:60], rows[60:], classes, low, -low, 2)
+
+
 def tiny_bounds(*_: Any) -> Iterator[tuple[str, Any]]:
     yield "200 x 2", RNG.normal(size=(200, 2))
 
@@ -199,6 +206,19 @@ CASES = [
     Case("subclustering", "attack zone repaired --runs 4"),
     Case("subclustering", "compare iris --runs 2", {"EPSILONS": (1.0,)}),
     Case("subclustering", "ablation iris --runs 2"),
+    *(
+        Case(
+            "shapes_mixture",
+            f"{table} --runs 1 --sets tiny --page {{pages}}/research/mixture.md",
+            {"GENERATED": {"tiny": tiny_mixture}, "real_sets": lambda folder: {}},
+        )
+        for table in ("fits", "kinds", "errors", "numbers", "clip")
+    ),
+    Case(
+        "shapes_mixture",
+        "time --runs 1 --sets tiny --page {pages}/research/mixture.md",
+        {"GENERATED": {"tiny": tiny_mixture}, "real_sets": lambda folder: {}, "ROWS": (500,)},
+    ),
     Case(
         "summary", "any-k --page {pages}/research/summary.md", {"point_sets": tiny_points, **BUDGET}
     ),

@@ -135,6 +135,7 @@ PAGES = {
     "docs/summary.md": {"frame": visits()[["age", "visits"]]},
     "docs/synthetic.md": {"frame": wards()},
     "docs/mixed.md": {"patients": stays()},
+    "docs/mixture.md": {},
     "docs/zones.md": {"rows": np.random.default_rng(0).uniform(0, 8, (150, 4))},
     "docs/categorical.md": {"rows": patients(), "new_rows": patients()[:9]},
     "docs/coclustering.md": {"counts": baskets(), "new_counts": baskets()[:9]},

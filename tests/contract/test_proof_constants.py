@@ -45,6 +45,7 @@ def test_every_mark_has_a_number_before_it() -> None:
     ("page", "constants"),
     [
         ("points.md", {"GRID_RADIUS", "PIECE", "MOMENT_STEPS", "_INWARD"}),
+        ("mixture.md", {"PARTS", "LEVELS", "_PER_NAT", "_DEPTH", "_INWARD"}),
         ("bounds.md", {"_LARGEST_POWER"}),
         ("table.md", {"BIT", "_LARGEST_SCORE"}),
         ("matrix.md", {"ROW_STEPS", "LARGEST_ENTRY", "_LARGEST_SCORE"}),

@@ -407,6 +407,7 @@ RAISED = {
         "data/engines/local.py:sum_in_threads": 1,
         "data/matrix/public.py:Groups.__post_init__": 1,
         "data/papers/kernels.py:SwapCosts.__post_init__": 1,
+        "data/points/public.py:Components.__post_init__": 3,
         "data/points/public.py:Projection.__post_init__": 2,
         "data/points/view.py:PointsView.ask_grouped_clusters": 1,
         "data/question.py:Scores.__post_init__": 1,

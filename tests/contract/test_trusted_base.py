@@ -56,6 +56,7 @@ REST = (
     "data/matrix/rows.py",
     "data/numbers/door.py",
     "data/numbers/kernels.py",
+    "data/points/components.py",
     "data/points/door.py",
     "data/points/kernels.py",
     "data/points/mixed.py",

@@ -16,6 +16,7 @@ from privclust import (
     MatrixEntry,
     MatrixRow,
     PrivateDensity,
+    PrivateGaussianMixture,
     PrivateKMeans,
     PrivateSummary,
 )
@@ -51,6 +52,7 @@ MODELS = {
     "kmeans": PrivateKMeans(2, epsilon=0.5, method="lloyd"),
     "summarise": PrivateSummary(epsilon=0.5, profile_share=0.1),
     "density": PrivateDensity(epsilon=0.5),
+    "mixture": PrivateGaussianMixture(2, epsilon=0.5, covariance_type="diag"),
     "distances": dilca(epsilon=0.5, context_size=1, targets=["ward"], ordinal=("ward",)),
     "source-target": medoids(2, epsilon=0.5, method="nna", pull=False),
     "cocluster": PrivateCoclustering(2, 3, epsilon=0.5, rule="tau"),

@@ -24,6 +24,7 @@ from privclust import (
     PrivateCoclustering,
     PrivateDensity,
     PrivateDilca,
+    PrivateGaussianMixture,
     PrivateKMeans,
     PrivateSourceTargetMedoids,
     PrivateSummary,
@@ -177,6 +178,7 @@ ESTIMATORS = (
     EstimatorRecord(PrivateWGAN, **{**_POINTS, "parameters": {"schema": POINTS, "n_steps": 3}}),
     EstimatorRecord(PrivateSummary, **{**_POINTS, "positional": ()}),
     EstimatorRecord(PrivateDensity, **{**_POINTS, "positional": ()}),
+    EstimatorRecord(PrivateGaussianMixture, **_POINTS),
     EstimatorRecord(PrivateKMeans, positional=(3,), methods=("cells",), **_MIXED),
     EstimatorRecord(
         PrivateKMeans,

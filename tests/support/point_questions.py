@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
-from privclust.data.points.public import Projection
+from privclust.data.points.public import Components, Projection
 from privclust.unit.rows import AddRemoveRow, ReplaceRow
 
 PARTS = ["counts", "offsets", "square"]
-QUESTIONS = ["count", *PARTS, *(f"grouped {part}" for part in PARTS), "moments", "histograms"]
+QUESTIONS = [
+    *("count", *PARTS, *(f"grouped {part}" for part in PARTS), "moments", "histograms"),
+    *("components", "tied components"),
+]
+# Around -0.5 and 0.5, so narrow that the outermost row of a component is clipped.
+_AROUND = Components(
+    np.array([[-0.5], [0.5]]),
+    np.full((2, 1, 1), 9.0),
+    np.zeros(2),
+    1.3,
+    1.5,
+    steps=2**8,
+    factors=(58617, 362, 140),
+)
 
 
 def pair_for(unit, question):
@@ -21,6 +36,7 @@ def pair_for(unit, question):
         question = question.removeprefix("grouped ")
         # From the other cluster, from the other side of the same one, or from its centre.
         others = {"counts": [-1.0], "histograms": [-1.0], "offsets": [0.01], "moments": [-1.0, 1.0]}
+        others |= {"components": [-1.0], "tied components": [-0.5]}
         old = others.get(question, [0.5])
         return np.append(base, [old], axis=0), np.append(base, new, axis=0)
     if isinstance(unit, AddRemoveRow):
@@ -52,6 +68,11 @@ def ask(view, question, share):
     if question == "histograms":
         edges = np.array([[-0.5, 0.0, 0.5]])
         return view.ask_cluster_histograms("h", centres, np.array([0]), edges, share).value.ravel()
+    if question == "components":
+        return view.ask_components("m", _AROUND, share)["components"].value.ravel()
+    if question == "tied components":
+        answer = view.ask_components("m", replace(_AROUND, tied=True), *share.split([1, 1]))
+        return np.concatenate([part.value.ravel() for part in answer.values()])
     answer = view.ask_clusters(
         "clusters", Projection(np.zeros(1)), centres, 0.5, **{question: share}
     )

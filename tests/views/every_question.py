@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import patch
 
@@ -23,7 +23,7 @@ from privclust.data.numbers.kernels import FiniteNumbers
 from privclust.data.numbers.view import NumbersView
 from privclust.data.papers.public import Critic, Zones
 from privclust.data.papers.view import PapersView
-from privclust.data.points.public import Projection
+from privclust.data.points.public import Components, Projection
 from privclust.data.points.view import PointsView
 from privclust.data.sites.public import Rings, TargetSpace
 from privclust.data.sites.view import SitesView
@@ -60,6 +60,8 @@ FRAME = Projection(np.zeros(2))
 CLIPPED = Projection(np.zeros(2), radius=1.0)
 CENTRES = np.array([[0.3, 0.3], [-0.3, 0.0]])
 CELLS, GROUPS = np.array([[0.3, 0.3], [-0.3, 0.0], [0.1, -0.4]]), np.array([1, 0, 1])
+COMPONENTS = Components(CENTRES, np.array([4 * np.eye(2), 5 * np.eye(2)]), np.array([0.0, 0.5]),
+                        1.5, 2.0, 80, (41448, 897, 114), (11, 22))  # fmt: skip
 PLACES, CUTS = np.array([1, 0]), np.array([[-0.2, 0.4], [-0.5, 0.1]])
 EDGES = {1: np.array([-0.5, 0.3]), 0: np.array([0.0])}
 ZONES = Zones(CENTRES, CENTRES, np.ones(2), np.stack([CENTRES, -CENTRES]))
@@ -165,6 +167,16 @@ def _grouped(view: PointsView, share: Share) -> Any:
     return view.ask_grouped_clusters("q", FRAME, CELLS, GROUPS, 0.5, **parts)
 
 
+def _components(view: PointsView, share: Share) -> Any:
+    """Ask about components of their own shapes, and about tied ones without a background."""
+    *rest, last = share.split([1, 1, 1])
+    around = replace(COMPONENTS, background=-3.0)
+    return (
+        view.ask_components("q", around, last),
+        view.ask_components("q", replace(COMPONENTS, tied=True), *rest),
+    )
+
+
 def _cells(view: SitesView, share: Share) -> Any:
     one, other = share.split([1, 1])
     return view.ask_cells("q", TARGETS, counts=one, sums=other)
@@ -175,6 +187,7 @@ _POINTS = {
     "clusters": _clusters,
     "grouped_clusters": _grouped,
     "second_moments": lambda v, s: v.ask_second_moments("q", FRAME, s),
+    "components": _components,
     "cluster_histograms": lambda v, s: v.ask_cluster_histograms("q", CENTRES, PLACES, CUTS, s),
 }
 _PAPERS = {

@@ -191,6 +191,8 @@ _POINTS: dict[str, dict[str, Any]] = {
         "ask": lambda v, s: v.ask_second_moments("q", CLIPPED, s),
         "loose": {REPLACE: 0.45},
     },
+    # A row of each component is one in its count, so that no two of them are opposite.
+    "components": {"ask": listed._POINTS["components"], "loose": {REPLACE: 0.3}},
     "cluster_histograms": {
         "ask": lambda v, s: v.ask_cluster_histograms(
             "q", MIDDLE, np.array([0, 1]), np.array([[-0.1, 0.1]] * 2), s

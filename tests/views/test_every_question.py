@@ -102,7 +102,7 @@ def test_a_question_says_in_plain_words_what_it_asks(asked: Asked) -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_no_words_are_left_of_a_question_that_is_gone(view: type) -> None:
-    parts = {"counts", "offsets", "square", "sums"}
+    parts = {"counts", "offsets", "shape", "square", "sums"}
     asked = {name.removeprefix("ask_") for name in dir(view) if name.startswith("ask_")}
     assert set(view.asks) <= asked | parts
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import isqrt
@@ -20,6 +21,7 @@ from every_question import (
     CELLS,
     CENTRES,
     CLIPPED,
+    COMPONENTS,
     FRAME,
     QUESTIONS,
     TARGETS,
@@ -30,6 +32,7 @@ from every_question import (
 
 from privclust.budget import Budget, Share
 from privclust.data.papers.kernels import SwapCosts
+from privclust.data.points.components import ComponentSums
 from privclust.data.points.kernels import ClusterSums
 from privclust.data.question import Scores, Size, Term
 from privclust.data.table.kernels import EntropyScale
@@ -52,6 +55,14 @@ LINE = re.compile(r"^\| (\w+): ((?:`\w+`(?:, )?)+)[^|]* \| `([^`]+)`[^|]* \|", r
 VIEWS = {"points": ["points", "embedded"], "matrix": ["counts", "entries"]}
 
 
+# The lengths of a row's lines: of components of their own shapes, of tied ones, and of their shape.
+LINES = [
+    question.term.added.length
+    for tied in (False, True)
+    for question in ComponentSums(replace(COMPONENTS, tied=tied)).questions.values()
+]
+
+
 def both(l1: int, square: int, length: int) -> Term:
     return Term(Size(l1, square, length), Size(l1, square, length), 0, 0)
 
@@ -64,6 +75,7 @@ WORDS = {
     **{"m": 3, "T": 2, "k": 2, "G": EntropyScale(4).steepest},
     **{"S": 2**20, "n": len(TARGETS), "A": isqrt(TARGETS.shape[1] * 2**42)},
     **{"w": 2**20, "B": isqrt(2 * 2**40) + 1},
+    **dict(zip(("M", "N", "P"), LINES, strict=True)),
 }
 OTHER_WORDS = {
     ("numbers", "histograms"): {"m": 2},

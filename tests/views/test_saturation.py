@@ -36,6 +36,8 @@ TOTAL = int(COUNTS.sum())
 ONE = (0, N_ROWS)
 BALL = (-N_ROWS * SOURCE_STEPS, N_ROWS * SOURCE_STEPS)
 AROUND = [ONE, (-N_ROWS * CLIP, N_ROWS * CLIP), (0, N_ROWS * SQUARE_LEVELS)]
+# A line is at most 2^27 long: 2^10 parts of a responsibility times 2^17, and one for rounding up.
+LINES = [(-N_ROWS * (2**27 + 2**10), N_ROWS * (2**27 + 2**10))] * 3
 POINT_RANGES: dict[str, tuple[str, list[tuple[int, int]]]] = {
     "count": ("points.kernels.RowCount.__call__", [ONE]),
     "clusters": ("points.kernels.block_sums", AROUND),
@@ -44,6 +46,7 @@ POINT_RANGES: dict[str, tuple[str, list[tuple[int, int]]]] = {
         "points.kernels.outer_products",
         [(-N_ROWS * 7 * 2**13, N_ROWS * 5 * 2**14)],
     ),
+    "components": ("points.components.ComponentSums.__call__", LINES),
     "cluster_histograms": ("points.kernels.ClusterHistograms.__call__", [ONE]),
 }
 RANGES: dict[str, dict[str, tuple[str, list[tuple[int, int]]]]] = {

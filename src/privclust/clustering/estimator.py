@@ -43,7 +43,7 @@ from privclust.fitting import Run
 from privclust.notes import Note, signal_of
 from privclust.opening.rows import Opened, PublicFacts, open_points
 from privclust.parameters import WHOLE, check_clusters, check_declared_once
-from privclust.plan import Plan, Rehearsal, note_pure_alternative, rehearse
+from privclust.plan import Measure, Plan, Rehearsal, note_pure_alternative, rehearse
 from privclust.release.facts import Library, center_table
 from privclust.schema.coordinates import Coordinates, category_gap
 from privclust.schema.schema import Schema
@@ -70,6 +70,7 @@ class RowsEstimator(PrivateEstimator):
         n_rows: int,
         n_features: int | None,
         synthetic: Callable[[Schema, int, RowUnit, int], Rehearsal],
+        measure: Measure = INERTIA,
     ) -> Plan:
         """Rehearse the fit on synthetic rows, made from a schema, their number, unit and seed."""
         self._check_parameters()
@@ -88,7 +89,7 @@ class RowsEstimator(PrivateEstimator):
                 self,
                 lambda seed: synthetic(schema, rehearsed, unit, seed),
                 n_rows=int(n_rows),
-                measure=INERTIA,
+                measure=measure,
                 known={**known, **budget},
             )
 

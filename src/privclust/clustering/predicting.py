@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -28,12 +28,32 @@ def label_by_nearest(
             yield labels[part]
 
 
-class PointLabels(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateClusterMixin):
-    """Exact answers about rows by released centres; they are not a release."""
+class OpenedAgain:
+    """How a fitted model opens new rows."""
 
     schema: Any
     unit: Any
     schema_: Schema
+    _compare_columns: Callable[[Any], None]
+
+    def _open_again(self, X: Any) -> Opened:
+        """Open new rows; a schema and an id column are looked for by name."""
+        check_is_fitted(self)
+        id_column, schema = row_unit(self.unit).id_column, self.schema_
+        if self.schema is None and id_column is None:
+            self._compare_columns(X)
+        if not hasattr(self, "feature_names_in_"):
+            opened = open_points(X, bounds=(schema.low, schema.high))
+            facts = zip(opened.schema.names, schema.columns.values(), strict=True)
+            return replace(opened, schema=opened.schema.with_columns(dict(facts)))
+        return open_points(X, schema=schema, ignore=[] if id_column is None else [id_column])
+
+
+class PointLabels(
+    OpenedAgain, ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateClusterMixin
+):
+    """Exact answers about rows by released centres; they are not a release."""
+
     cluster_centers_: Floats
     _learned: LearnedCenters | None
     _scaled: dict[str, Any]
@@ -57,18 +77,6 @@ class PointLabels(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateClus
         with self._open_again(X) as opened:
             self._scored = True
             return -self._own(opened).inertia(self._to_points)
-
-    def _open_again(self, X: Any) -> Opened:
-        """Open new rows; a schema and an id column are looked for by name."""
-        check_is_fitted(self)
-        id_column, schema = row_unit(self.unit).id_column, self.schema_
-        if self.schema is None and id_column is None:
-            self._compare_columns(X)
-        if not hasattr(self, "feature_names_in_"):
-            opened = open_points(X, bounds=(schema.low, schema.high))
-            facts = zip(opened.schema.names, schema.columns.values(), strict=True)
-            return replace(opened, schema=opened.schema.with_columns(dict(facts)))
-        return open_points(X, schema=schema, ignore=[] if id_column is None else [id_column])
 
     def _own(self, opened: Opened) -> OwnPoints:
         own = OwnPoints(opened, **self._scaled)

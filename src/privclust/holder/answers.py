@@ -26,6 +26,7 @@ from privclust.holder.kernels import (
     HeaviestGroup,
     NearestCentre,
     NearestEmbeddedCentre,
+    OfNumbers,
     RawBlocks,
     Seen,
     squares,
@@ -96,6 +97,11 @@ class OwnPoints:
     def inertia(self, centres: Floats) -> float:
         """Return the sum of squared distances of the rows to their nearest centre."""
         return float(sum(part.min(axis=1).sum() for part in self._squares(centres)))
+
+    def of_each(self, of: Callable[[Floats], NDArray[Any]]) -> Iterator[NDArray[Any]]:
+        """Yield what a function of numeric rows, in the units of the data, makes of them."""
+        seen = Domain.from_schema(self._opened.schema)
+        return each(self._opened.rows, RawBlocks(), OfNumbers(seen, of))
 
     def _squares(self, centres: Floats) -> Iterator[Floats]:
         for block in self._opened.rows.blocks():

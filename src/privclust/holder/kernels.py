@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privclust._typing import Floats, Indices
 from privclust.data.encode import GRID_RADIUS, Domain
@@ -125,6 +128,18 @@ class CellOfGrid:
         columns = zip(self.cuts, self.seen.rows(block).T, strict=True)
         places = tuple(np.searchsorted(cuts, values, "right") for cuts, values in columns)
         return PerRow((self.labels[places],))
+
+
+@dataclass(frozen=True)
+class OfNumbers:
+    """What a function makes of numeric rows, in the units of the data."""
+
+    seen: Domain
+    of: Callable[[Floats], NDArray[Any]]
+
+    def __call__(self, block: Block) -> PerRow:
+        """Return it for the rows of a block."""
+        return PerRow((self.of(np.clip(self.seen.rows(block), -_FARTHEST, _FARTHEST)),))
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from privclust.categories.task import DISTANCES
 from privclust.clustering.task import AUTO, KMEANS, SUMMARISE
 from privclust.coclustering.task import COCLUSTER
 from privclust.density.task import DENSITY
+from privclust.mixture.task import MIXTURE
 from privclust.parameters import SERVICE, Flag, Items, OneOf, Parameter, Whole
 from privclust.service.declared import (
     Counts,
@@ -264,6 +265,7 @@ OFFERS = {
         Offer(KMEANS, clumps, 8),
         Offer(SUMMARISE, clumps),
         Offer(DENSITY, clumps),
+        Offer(MIXTURE, clumps, 4),
         Offer(DISTANCES, even_rows),
         Offer(SOURCE_TARGET, clumps, 8, planned_places),
         Offer(COCLUSTER, planted_counts, 5, planned_counts),

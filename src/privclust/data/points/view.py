@@ -14,6 +14,7 @@ import numpy as np
 from privclust._typing import Floats, Indices
 from privclust.budget import Share
 from privclust.data.engines.base import current_engine
+from privclust.data.points.components import ComponentSums
 from privclust.data.points.kernels import (
     PAIR_WEIGHT,
     ClusterHistograms,
@@ -23,7 +24,7 @@ from privclust.data.points.kernels import (
     RowCount,
 )
 from privclust.data.points.mixed import PIECE, GridRows, Region
-from privclust.data.points.public import ClusterAnswer, Projection
+from privclust.data.points.public import ClusterAnswer, Components, Projection
 from privclust.data.public import Noisy
 from privclust.data.question import Question
 from privclust.data.rows import RowSource
@@ -47,6 +48,8 @@ class PointsView(View):
         "square": "how widely the rows spread around their centres",
         "second_moments": "in which directions the rows spread most",
         "cluster_histograms": "how the rows of each cluster spread over the values of columns",
+        "components": "how many rows belong to each component, where they lie, how they spread",
+        "shape": "how rows spread around the components that they belong to",
     }
 
     def __init__(
@@ -163,6 +166,22 @@ class PointsView(View):
         other.
         """
         return self._answer(name, ClusterHistograms(centres, coordinates, edges), share)
+
+    def ask_components(
+        self, name: str, of: Components, share: Share, shape: Share | None = None
+    ) -> dict[str, Noisy]:
+        """Ask what the rows are to each of the public components of a mixture.
+
+        ``share``: what to pay for the lines of the components; ``shape``: for the shape that tied
+        components share, in one line.
+
+        Notes
+        -----
+        *Why this is private.* A row adds to each line a vector of at most the declared length times
+        its responsibility, and its responsibilities add up to at most one; so the lengths of what
+        it adds to all lines add up to at most that length. See ``proofs/mixture.md``.
+        """
+        return self._parts(name, ComponentSums(of), {"components": share, "shape": shape})
 
     # The noise that a share would buy, for planning; no row is read.
     def count_error(self, share: Share) -> float:

@@ -1,0 +1,2 @@
+from privclust.mixture.estimator import PrivateGaussianMixture as PrivateGaussianMixture
+from privclust.mixture.predicting import Mixture as Mixture

@@ -1,0 +1,122 @@
+"""The kind "mixture": what it holds, how it labels rows, what it says in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privclust.exceptions import ReleaseError
+from privclust.mixture.model import COVARIANCE_TYPES, Gaussians
+from privclust.release.facts import Facts, Listing
+from privclust.release.kinds import (
+    ReleaseKind,
+    check_centres,
+    check_not_negative,
+    register_kind,
+)
+from privclust.reports.words import TWO_ERRORS, give_or_take
+
+if TYPE_CHECKING:
+    from privclust.release.release import Release
+
+
+def gaussians_of(release: Release) -> Gaussians:
+    """Return the mixture of a release, in the units of the data."""
+    arrays, schema = release.arrays, release.schema
+    components = arrays["weights"], arrays["means"], arrays["covariances"]
+    volume = float(np.prod(schema.high - schema.low))
+    return Gaussians(*components, float(arrays["background_weight"][0]), volume)
+
+
+def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield the most probable component of every row."""
+    from privclust.holder.answers import OwnPoints
+    from privclust.opening.rows import open_points
+
+    with open_points(X, schema=release.schema, ignore=None) as opened:
+        yield from OwnPoints(opened).of_each(gaussians_of(release).label)
+
+
+def _check(release: Release) -> None:
+    arrays = release.arrays
+    check_centres(release, "means")
+    check_not_negative(release, "weights", "weights_error", "means_error")
+    covariances = arrays["covariances"]
+    if release.parameters.get("covariance_type") not in COVARIANCE_TYPES:
+        raise ReleaseError(
+            f"The parameter 'covariance_type' must be one of {', '.join(COVARIANCE_TYPES)}; "
+            "correct it."
+        )
+    if not (arrays["weights"] > 0).all() or abs(float(arrays["weights"].sum()) - 1) > 1e-6:
+        raise ReleaseError("The array 'weights' must be above zero and add up to one; correct it.")
+    if not 0 <= float(arrays["background_weight"][0]) < 1:
+        raise ReleaseError("The array 'background_weight' must be from 0 to below 1; correct it.")
+    symmetric = np.allclose(covariances, covariances.swapaxes(1, 2))
+    if not symmetric or np.linalg.eigvalsh(covariances).min() <= 0:
+        raise ReleaseError(
+            "The array 'covariances' must hold symmetric matrices with variances above zero; "
+            "correct it."
+        )
+
+
+def _facts(release: Release) -> Facts:
+    arrays, names = release.arrays, release.schema.numeric
+    deviations = np.sqrt(np.diagonal(arrays["covariances"], axis1=1, axis2=2))
+    background = float(arrays["background_weight"][0])
+    lines, values = [], []
+    for label, (weight, error) in enumerate(
+        zip(arrays["weights"], arrays["weights_error"], strict=True)
+    ):
+        mean, noise = arrays["means"][label], arrays["means_error"][label]
+        shown = [
+            f"{give_or_take(f'{m:.4g}', e)}, wide {s:.3g}"
+            for m, e, s in zip(mean, noise, deviations[label], strict=True)
+        ]
+        lines.append([str(label), give_or_take(f"{100 * weight:.1f} %", 100 * error), *shown])
+        values.append(
+            {
+                "weight": float(weight),
+                "weight_error": float(error),
+                "mean": dict(zip(names, mean.tolist(), strict=True)),
+                "mean_error": dict(zip(names, noise.tolist(), strict=True)),
+                "covariance": arrays["covariances"][label].tolist(),
+                "hidden": bool(arrays["hidden"][label]),
+            }
+        )
+    return Facts(
+        summary=[
+            ("components", str(len(lines))),
+            ("columns", str(len(names))),
+            ("rows, with noise", f"{float(arrays['n_rows'][0]):,.0f}"),
+            *([("in no component", f"{100 * background:.1f} %")] if background else []),
+        ],
+        listings=[Listing(["component", f"weight {TWO_ERRORS}", *names], lines)],
+        values={"components": values, "background_weight": background},
+    )
+
+
+register_kind(
+    ReleaseKind(
+        name="mixture",
+        title="Gaussian mixture",
+        arrays={
+            "weights": ("k",),
+            "weights_error": ("k",),
+            "means": ("k", "d"),
+            "means_error": ("k", "d"),
+            "covariances": ("k", "d", "d"),
+            "hidden": ("k",),
+            "background_weight": ("one",),
+            "n_rows": ("one",),
+            "n_rows_error": ("one",),
+        },
+        check=_check,
+        facts=_facts,
+        template="mixture/report.html.j2",
+        context="privclust.mixture.report:context",
+        labels=labels,
+    )
+)
