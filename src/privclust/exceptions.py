@@ -8,8 +8,9 @@ process.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "UnitMismatchError",
     "UnknownDatasetError",
     "as_one_sentence",
+    "did_you_mean",
     "first_caller_outside",
 ]
 
@@ -166,6 +168,17 @@ class PublicFactWarning(PrivclustWarning):
 
 class SourceWarning(PrivclustWarning):
     """Something about the source of a source-target fit, for its caller."""
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """Return " (did you mean 'Age'?)" if a known name is much like this one, else nothing."""
+    by_form = {_fold(other): other for other in known}
+    near = get_close_matches(_fold(str(name)), by_form, n=1, cutoff=0.7)
+    return f" (did you mean {by_form[near[0]]!r}?)" if near else ""
+
+
+def _fold(name: str) -> str:
+    return "".join(char for char in name.casefold() if char.isalnum())
 
 
 @contextmanager

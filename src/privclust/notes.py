@@ -7,7 +7,7 @@ it is post-processing, which costs nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -38,6 +38,7 @@ Code = Literal[
     "few-sources",
     "k-unclear",
     "metric-doubtful",
+    "mostly-missing",
     "one-centre-as-good",
     "rows-outside",
     "rows-unseen",
@@ -107,6 +108,19 @@ def bound_notes(centres: Floats, sizes: Noisy, schema: Schema) -> Iterator[Note]
             f"All centres lie at {place}: if values lie beyond the bound they were cut off there, "
             "and if they crowd near it the bounds are too wide; declare bounds that fit.",
         )
+
+
+def missing_notes(names: Sequence[str], missing: Noisy, n_rows: float) -> Iterator[Note]:
+    """Yield a note for each column of which most values are surely missing or unreadable."""
+    for name, count in zip(names, missing.value.tolist(), strict=True):
+        least = count - _CAUTION * missing.standard_error
+        if least > n_rows / 2 > 0:
+            yield Note(
+                "mostly-missing",
+                f"Most values of the column {name!r} (about {min(1.0, count / n_rows):.0%}) are "
+                "missing or cannot be read as declared; run privclust check on the rows, or ignore "
+                "the column.",
+            )
 
 
 def delta_notes(number: Noisy, budget: Budget, unit: Unit) -> Iterator[Note]:

@@ -6,6 +6,7 @@ and nothing is spent.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -13,8 +14,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from privclust.budget import Budget, Loss
+from privclust.exceptions import ParameterError
 from privclust.privacy.meter import Charge
 from privclust.statement import lines_of, plain_charge
 from privclust.unit import unit_from
@@ -73,6 +76,8 @@ class Plan:
         What error is meant.
     notes : tuple of str
         What else to expect, a sentence each.
+    size_error : float or None
+        Two standard errors of the size of a cluster, the largest of them, where sizes are released.
     """
 
     budget: Budget
@@ -82,6 +87,7 @@ class Plan:
     error_ratio: float
     measure: Measure
     notes: tuple[str, ...] = ()
+    size_error: float | None = None
 
     @property
     def spent(self) -> Loss:
@@ -117,6 +123,7 @@ class Plan:
             "queries": [plain_charge(charge) for charge in self.queries],
             "n_rows": self.n_rows,
             "error_ratio": self.error_ratio,
+            "size_error": self.size_error,
             "measure": self.measure.name,
             "advice": self.advice,
             "notes": list(self.notes),
@@ -134,7 +141,10 @@ class Plan:
             cost = charge.loss.pure if pure else charge.loss.rho
             lines.append(f"  {float(cost or 0):9.4g}  {line}")
         facts = {"name": self.measure.name, "error": self.error_ratio, "n_rows": self.n_rows}
-        return "\n".join([*lines, self.measure.sentence.format(**facts), self.advice, *self.notes])
+        lines.append(self.measure.sentence.format(**facts))
+        if self.size_error is not None:
+            lines.append(f"Sizes of clusters: ± {self.size_error:,.3g} rows.")
+        return "\n".join([*lines, self.advice, *self.notes])
 
     __repr__ = __str__
 
@@ -158,7 +168,7 @@ def rehearse(
     declared = unit if isinstance(unit, ReplaceRow) and unit.n_rows is not None else None
     if declared is not None:  # rehearsals may have fewer rows
         known = {**(known or {}), "unit": ReplaceRow()}
-    rehearsal, errors = model, []
+    rehearsal, errors, sizes = model, [], []
     for number in range(times):
         changed = {**(known or {}), "ledger": None, "random_state": number}
         rehearsal = type(model)(**{**model.get_params(deep=False), **changed})
@@ -168,9 +178,13 @@ def rehearse(
             run = rehearsal._run(charged=model.ledger is not None)
             rehearsal._rehearse(run, *made.data)
         errors.append(made.error_ratio(rehearsal))
+        sizes.append(2 * np.max(getattr(rehearsal, "cluster_sizes_error_", np.nan)))
     stated = rehearsal.privacy_
     budget, error = Budget(stated.epsilon, stated.delta), float(np.mean(errors))
-    plan = Plan(budget, stated.protects, stated.queries, n_rows, error, measure)
+    size_error = None if np.isnan(sizes).any() else float(np.mean(sizes))
+    plan = Plan(
+        budget, stated.protects, stated.queries, n_rows, error, measure, size_error=size_error
+    )
     if declared is not None:
         return replace(plan, protects=declared.describe(budget))
     return replace(plan, notes=(_STATED,)) if stated.unit["name"] == ReplaceRow.name else plan
@@ -186,3 +200,102 @@ def note_pure_alternative(plan: Plan, pure: Plan) -> Plan:
     if pure.error_ratio * (1 - _WORTH_A_DELTA) <= plan.error_ratio:
         words += "; leave delta at 0, which keeps this promise too and a stronger one"
     return replace(plan, notes=(*plan.notes, f"{words}."))
+
+
+# The smallest ε, or the fewest rows, for an error that is wanted: a search over plans.
+
+# Where ε and the number of rows are looked for, and how closely they are found.
+_LEAST_EPSILON, _MOST_EPSILON = 2.0**-10, 2.0**7
+_FEWEST_ROWS, _MOST_ROWS = 100, 100_000
+_CLOSE = 1.1
+
+
+@dataclass(frozen=True)
+class Target:
+    """An error that is wanted: at most so much of the plan's measure, or of a cluster's size."""
+
+    of_sizes: bool
+    most: float
+
+    @classmethod
+    def of(cls, wanted: Any, measure: str) -> Target:
+        """Return the target that a number, or words such as "size ±50", stand for."""
+        said = [] if isinstance(wanted, bool) else str(wanted).replace("±", " ").split()
+        name, number = said if len(said) == 2 else (measure, said[0] if len(said) == 1 else "")
+        try:
+            most = float(number)
+        except ValueError:
+            most = math.nan
+        if name not in (measure, "size") or not 0 < most < math.inf:
+            raise ParameterError(
+                f'target must be a number, "{measure} 1.05" or "size 50", got {wanted!r}; write it '
+                "so."
+            )
+        return cls(name == "size", most)
+
+    def error_of(self, plan: Plan) -> float:
+        """Return the error that counts; raise if the plan has none."""
+        if not self.of_sizes:
+            return plan.error_ratio
+        if plan.size_error is None:
+            raise ParameterError(
+                "No sizes of clusters are released by this fit; give a target of "
+                f"{plan.measure.name}."
+            )
+        return plan.size_error
+
+    def words(self, plan: Plan) -> str:
+        """Return the target as a sentence names it."""
+        if self.of_sizes:
+            return f"sizes within ± {self.most:g} rows"
+        return f"an expected {plan.measure.name} of at most {self.most:g}"
+
+
+def plan_for_target(model: Any, wanted: Any, n_rows: int | None, **shape: Any) -> Plan:
+    """Return the plan of the smallest ε, or without ``n_rows`` of the fewest rows, for an error.
+
+    ``wanted``: see :class:`Target`. ``shape``: what else the plans of the model are given.
+    """
+    if model.budget is not None:
+        raise ParameterError("A target needs epsilon and delta in place of budget; give these.")
+    target = Target.of(wanted, model.plan(_FEWEST_ROWS, **shape).measure.name)
+    if n_rows is None:
+        found = _search(lambda rows: model.plan(round(rows), **shape), target, _ROWS)
+        given = f"With ε = {float(found.budget.epsilon):g}"
+        takes = f"about {found.n_rows:,} rows"
+    else:
+
+        def plan_at(epsilon: float) -> Plan:
+            rehearsed: Plan = clone(model).set_params(epsilon=epsilon).plan(n_rows, **shape)
+            return rehearsed
+
+        found = _search(plan_at, target, _EPSILONS)
+        given, takes = f"For {n_rows:,} rows", f"ε = {float(found.budget.epsilon):g}"
+    words = f"{given}, {target.words(found)} takes {takes}."
+    if target.error_of(found) > target.most:
+        words = (
+            f"{given}, {target.words(found)} takes more than {takes}; ask for fewer clusters or "
+            "columns."
+        )
+    return replace(found, notes=(words, *found.notes))
+
+
+_EPSILONS, _ROWS = (_LEAST_EPSILON, _MOST_EPSILON), (_FEWEST_ROWS, _MOST_ROWS)
+
+
+def _search(planned: Callable[[float], Plan], target: Target, ends: tuple[float, float]) -> Plan:
+    """Return the plan of the smallest number whose error is small enough, or of the largest one."""
+    low, high = ends
+    best = planned(high)
+    if target.error_of(best) > target.most:
+        return best
+    while high > _CLOSE * low:
+        middle = float(f"{math.sqrt(low * high):.2g}")
+        if not low < middle < high:
+            break
+        plan = planned(middle)
+        if target.error_of(plan) <= target.most:
+            best, high = plan, middle
+        else:
+            low = middle
+    return best

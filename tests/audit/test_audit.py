@@ -208,11 +208,11 @@ def test_a_constant_output_has_no_witness():
 def test_the_report_reads_in_a_few_lines():
     report = audit(response, NeighbourPair("one bit", 0, 1), Budget(1, 1e-6), RUNS, batch=True)
     lines = str(report).splitlines()
-    assert len(lines) == 4
+    assert len(lines) == 5
     assert lines[0] == "Privacy claim violated: ε = 1, δ = 1e-06"
     assert f"ε >= {report.epsilon_lower:.3f} with 0.95 confidence" in lines[1]
     witness = report.witness
-    assert f"'one bit', event '{witness.event}': {witness.left_hits} of 400 runs" in lines[2]
+    assert f"'one bit', event '{witness.event}': {witness.left_hits} of 400 runs" in lines[3]
     assert "output" in lines[3]
     for part in ("epsilon_lower=", "confidence=0.95", "verdict='violated'", "witness=Witness("):
         assert part in repr(report)

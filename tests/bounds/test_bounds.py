@@ -83,7 +83,7 @@ def test_forms_become_what_a_schema_declares():
     schema = PrivateBounds(columns=forms, ignore=["sex"], **PLENTY).fit(table).schema_
     assert schema["age"].low.is_integer()
     assert schema["age"].high.is_integer()
-    assert [schema[name].form for name in forms] == ["number", "date", "hours"]
+    assert [schema[name].form for name in forms] == ["integer", "date", "hours"]
     assert "1945-01-01" < schema["born"].shown(schema["born"].low) < "1951-01-01"
     assert schema.ignore == ("sex",)
     PrivateKMeans(2, schema=schema, random_state=0).fit(table)
@@ -225,3 +225,31 @@ def test_a_damaged_release_is_refused_in_one_sentence(damage):
             privacy=release.privacy,
         )
     assert ". " not in str(caught.value)
+
+
+def test_about_the_median_stands_for_missing_numbers_and_never_the_middle():
+    skewed = RNG.exponential(10, 20_000)
+    days = pd.Timestamp("2000-01-01") + pd.to_timedelta(RNG.exponential(100, 20_000), unit="D")
+    table = pd.DataFrame({"pay": skewed, "n": np.rint(skewed), "day": days})
+    schema = PrivateBounds(columns={"pay": "number", "n": "integer", "day": "date"}, **PLENTY)
+    schema = schema.fit(table).schema_
+    assert abs(schema["pay"].missing - np.median(skewed)) < 1
+    assert schema["n"].missing == round(schema["n"].missing)
+    assert abs(schema["n"].missing - np.median(skewed)) <= 1.5
+    found = pd.Timestamp(schema["day"].shown(schema["day"].missing))
+    assert abs((found - days.to_series().median()).days) < 15
+
+
+def test_a_column_that_is_mostly_missing_is_told_from_noisy_counts():
+    gaps = np.where(RNG.random(4000) < 0.8, np.nan, RNG.uniform(3, 4, 4000))
+    table = np.column_stack([gaps, RNG.uniform(3, 4, 4000)])
+    model = PrivateBounds(**PLENTY).fit(table)
+    (told,) = [text for text in model.warnings_ if "missing or cannot be read" in text]
+    assert told.startswith("Most values of the column 'x0' (about 80%)")
+
+
+def test_columns_select_and_the_others_are_not_read():
+    table = pd.DataFrame({"a": RNG.uniform(3, 4, 4000), "word": "x", "b": 1.0})
+    schema = PrivateBounds(columns=["a"], **PLENTY).fit(table).schema_
+    assert (schema.names, schema.ignore) == (("a",), ("*",))
+    PrivateKMeans(1, schema=schema, random_state=0).fit(table)

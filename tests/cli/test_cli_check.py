@@ -44,7 +44,8 @@ def test_a_check_that_finds_what_a_fit_would_refuse_ends_with_1(folder: Path, ru
         "check", "odd.csv", "--schema", "schema.toml", "--id-column", "id", "--max-rows", 1
     )
     assert result.exit_code == 1
-    assert "Column 'y': 1 of its values not of the declared form; declare missing" in result.stdout
+    said = "Column 'y': 1 (50%) of its values are not of the declared form; look at the column"
+    assert said in result.stdout
     assert "1 people by 'id'" in result.stdout
     assert "50.00% of the rows would be left out" in result.stdout
 
@@ -96,10 +97,53 @@ def test_columns_choose_among_the_declared_ones(folder: Path, run: Run) -> None:
 def test_columns_name_what_bounds_are_about(folder: Path, run: Run) -> None:
     options = ("kmeans", "data.csv", "--bounds", 0, 10, "-k", 2, "--no-report", "-o", "made")
     assert "names no column" in run(*options, "--ignore", "y").stderr
-    assert "Column 'y' is in the data but not declared" in run(*options, "--columns", "x").stderr
-    result = run(*options, "--columns", "x", "--ignore", "y")
+    result = run(*options, "--columns", "x")
     assert result.exit_code == 0, result.stderr
-    assert Release.load("made").schema == Schema({"x": SCHEMA["x"]}, ignore=["y"])
+    assert Release.load("made").schema == Schema({"x": SCHEMA["x"]}, ignore=["*"])
+
+
+def test_a_declared_column_can_be_left_out(folder: Path, run: Run) -> None:
+    options = (
+        "kmeans",
+        "data.csv",
+        "--schema",
+        "schema.toml",
+        "-k",
+        2,
+        "--no-report",
+        "-o",
+        "made",
+    )
+    result = run(*options, "--ignore", "y")
+    assert result.exit_code == 0, result.stderr
+    assert Release.load("made").schema.names == ("x",)
+
+
+def test_a_check_says_how_a_column_is_written(folder: Path, run: Run) -> None:
+    Path("odd.csv").write_text("x;y\n1.200,5;31.12.2024\n800,25;1.2.2024\n")
+    Path("odd.toml").write_text(
+        "[columns.x]\nlow=0\nhigh=2000\n[columns.y]\nlow=2024-01-01\nhigh=2024-12-31\n"
+        "missing=2024-06-01\n"
+    )
+    result = run("check", "odd.csv", "--schema", "odd.toml")
+    assert result.exit_code == 1
+    assert 'they read with decimal = "," and thousands = ".", so declare that' in result.stdout
+    assert 'they read with format = "%d.%m.%Y", so declare that' in result.stdout
+    assert "would read these rows" not in result.stdout
+    marks = ("--decimal", ",", "--thousands", ".", "--dates", "%d.%m.%Y")
+    cured = run("check", "odd.csv", "--schema", "odd.toml", *marks)
+    assert cured.exit_code == 0
+    assert "A fit would read these rows." in cured.stdout
+
+
+def test_a_skeleton_from_names_alone(folder: Path, run: Run) -> None:
+    Path("header.csv").write_text("age;born\n")
+    result = run("schema", "skeleton", "header.csv", "-o", "to-fill.toml")
+    assert result.exit_code == 0, result.stderr
+    assert "[columns.age]\n\n[columns.born]\n" in Path("to-fill.toml").read_text()
+    told = run("schema", "check", "to-fill.toml").stderr
+    assert "Column 'age': a column needs one kind of fact; give either low and high" in told
+    assert "[columns.born]" in run("schema", "skeleton", "header.csv").stdout
 
 
 def test_patterns_several_files_and_standard_input(

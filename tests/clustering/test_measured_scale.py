@@ -21,7 +21,7 @@ from privclust import (
     Schema,
 )
 from privclust.clustering.measuring import MEASURING, ask_working_range
-from privclust.exceptions import ParameterError, SchemaError
+from privclust.exceptions import LowSignalWarning, ParameterError, SchemaError
 from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow
 from support.noise import seeded_noise
 from support.transcripts import Transcript, amount_lost
@@ -183,3 +183,12 @@ def test_the_question_loses_what_was_paid_and_more_if_noise_is_halved(budget, un
     lost = amount_lost(transcript.loss, budget.currency)
     assert (lost > budget.amount) == halved
     assert lost >= 0.9 * budget.amount
+
+
+def test_a_column_that_a_rule_stands_for_is_told_from_the_histogram_that_is_paid():
+    frame = pd.DataFrame({"x": ["31.12.2024"] * 3000, "y": np.linspace(0, 10, 3000)})
+    schema = Schema({"x": Box(0, 10, 5, "text"), "y": Box(0, 10, 5)})
+    model = PrivateKMeans(2, epsilon=5, schema=schema, scale="measured", random_state=0)
+    with pytest.warns(LowSignalWarning, match="Most values of the column 'x'"):
+        model.fit(frame)
+    assert not any("'y'" in text for text in model.warnings_)

@@ -142,9 +142,11 @@ def test_columns_that_are_not_those_declared_are_refused(record, form, change, r
         changed.to_csv(path, index=False)
     elif form == "parquet":
         changed.to_parquet(path)
-    assert repr("undeclared" if more else first) in refused(
-        record, changed if form == "pandas" else path
-    )
+    given = changed if form == "pandas" else path
+    if more and record.name == "PrivateBounds":  # its columns select, and others are not read
+        record.fit(record.make(record.units[0]), given)
+    else:
+        assert repr("undeclared" if more else first) in refused(record, given)
 
 
 @tables

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust import Box, Categories, Person, Schema
-from privclust.data.encode import forms_of
+from privclust.data.encode import writings_of
 from privclust.data.people import limit_rows_per_person
 from privclust.exceptions import DataError
 from privclust.reading import locations as remote
@@ -92,8 +92,8 @@ def test_declared_forms_travel_with_the_parts(tmp_path):
     schema = Schema({"day": Box("2024-01-01", "2024-12-31", form="date")})
     with open_declared(tmp_path, schema) as source:
         parts = pickle.loads(pickle.dumps(list(source.parts(2))))
-        forms = forms_of(schema)
-        blocks = [block_numbers(b, forms=forms) for part in parts for b in part.blocks()]
+        writings = writings_of(schema)
+        blocks = [block_numbers(b, writings=writings) for part in parts for b in part.blocks()]
         first, second = np.concatenate(blocks)[:, 0]
         assert second - first == 2
 

@@ -8,6 +8,8 @@ from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
 
+import duckdb
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -58,6 +60,9 @@ def holders(table, folder):
     yield pl.concat([frame[:1], frame[1:]], rechunk=False)
     yield frame.lazy()
     yield OnlyAStream(frame)
+    yield nw.from_native(table.to_pandas())
+    yield nw.from_native(frame.lazy())
+    yield duckdb.from_arrow(table)
     pq.write_table(table, f"{folder}/rows.parquet", row_group_size=3)
     yield f"{folder}/rows.parquet"
     frame.write_csv(f"{folder}/rows.csv")

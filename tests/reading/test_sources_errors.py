@@ -146,8 +146,8 @@ def test_things_that_hold_no_table():
     refused("LazyFrame cannot be evaluated", wrong)
 
 
-TEXT = "Column 'a' holds text where numbers are declared; convert it to numbers or declare"
-DATES = "Column 'a' holds dates or times where numbers are declared; convert it to numbers, such"
+TEXT = "Column 'a' holds text where numbers are declared; declare form = \"text\" if the text is"
+DATES = "Column 'a' holds dates or times where numbers are declared; declare dates as its bounds"
 MIXED = "Column 'a' holds values of mixed or unsupported types; convert it"
 
 
@@ -190,7 +190,7 @@ def test_arrays_that_are_no_numbers():
         ([True], "text", "holds booleans where text is declared; convert it or list its values as"),
         ([NUMBER], "text", "holds numbers where text is declared; convert it."),
         ([SECRET], "integer", "holds text where integers are declared; convert it or list"),
-        ([NUMBER], "integer", "holds fractions where integers are declared; round it or"),
+        ([NUMBER], "integer", "holds fractions where integers are declared; declare numbers"),
         ([True], "integer", "holds booleans where integers are declared; convert it or list"),
         (pa.array([2**63], pa.uint64()), "integer", "holds values beyond 64-bit integers; convert"),
         ([1], "boolean", "holds integers where booleans are declared; convert it or list"),
@@ -248,7 +248,7 @@ class TestFiles:
             (b"a,b\n1,2\nSECRET77,1,2\n", "cannot be read as a table"),
             (b"a,b\n1,SECRET77\xff\n", "bytes that are not UTF-8 text"),
             (b"\xff\xfe,b\n1,2\n", "cannot be read as a table"),
-            (b"a\n1\nSECRET77\n", "Column 'a' holds text where numbers are declared; convert"),
+            (b"a\n1\nSECRET77\n", "Column 'a' holds text where numbers are declared; declare how"),
             (b"a\n1\n1,5\n", "cannot be read as a table"),
         ],
         ids=range(12),  # the name of the temporary folder would show the content

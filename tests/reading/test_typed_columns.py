@@ -377,12 +377,12 @@ def test_fields_of_csv_files(options, tmp_path):
     )
 
 
-def test_a_decimal_comma_is_that_of_its_own_field(tmp_path):
-    texts = ["1,5", "1.5", "1.000,5", "x", "7", ",5", "1,5,5"]
-    swapped = [text.translate(str.maketrans(",.", ".,")) for text in texts]
-    dialect = Csv(delimiter=";", decimal=",")
-    options = {"csv": dialect, "numbers": ["a"], "ignore": ["b"]}
-    check_rows(lambda v: written(tmp_path, v, delimiter=";"), texts, of_fields(swapped), **options)
+def test_a_field_is_read_as_its_column_declares_whatever_stands_beside_it(tmp_path):
+    texts = ["1,5", "1.5", "1.000,5", "x", "7", ",5", "1,5,5", "1.00,5", "12 kg", "kg 1.200,50"]
+    texts += ["31.12.2024", "1.2.24", "29.02.2023", "2024/12", "ja", "nein", "J", "1 200.5 %", "NA"]
+    texts += ["Dec 31, 24 6:30 PM", "may 1, 69 12:00 am", "1'200", "31.12.2024 18:30:05.5+0100"]
+    make = partial(written, tmp_path, delimiter=";")
+    check_rows(make, texts, of_fields(texts), csv=Csv(delimiter=";"), ignore=["b"])
 
 
 BYTES = [

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust import Bins, Box, Categories, Schema
-from privclust.data.encode import forms_of
+from privclust.data.encode import writings_of
 from privclust.exceptions import DataError
 from privclust.reading.declared import open_declared
 from privclust.schema.forms import DURATIONS
@@ -27,7 +27,7 @@ def numbers(data, schema, *, lenient=(), **options):
     with open_declared(data, schema, **options) as source:
         return np.concatenate(
             [
-                block_numbers(block, lenient=lenient, forms=forms_of(schema))
+                block_numbers(block, lenient=lenient, writings=writings_of(schema))
                 for block in source.blocks()
             ]
         )

@@ -43,3 +43,10 @@ def test_whole_numbers_are_read_as_any_others():
     )
     one, other = (fit.cluster_centers_ for fit in fits)
     np.testing.assert_array_equal(one, other)
+
+
+def test_whole_numbers_are_shown_whole_where_their_range_is_wide():
+    year, children = Box(1900, 2020, form="integer"), Box(0, 9, form="integer")
+    assert (year.shown(1996.768), children.shown(1.4), children.shown(2.0)) == ("1997", "1.4", "2")
+    assert Box(0, 5_000_000, form="integer").describe() == "0 to 5000000"
+    assert Box(0, 100, unit="%").shown(45.5) == "45.5 %"

@@ -86,10 +86,11 @@ def test_everything_that_a_fit_reads_is_counted_alike(data):
 def test_what_a_fit_would_refuse_is_said():
     report = SCHEMA.check(pa.table(COLUMNS), id_column="pid")
     assert report.problems == (
-        "Column 'age': 1 of its values missing; declare missing = a constant for it.",
-        "Column 'sex': 1 of its values not in the declared list; "
+        "Column 'age': 1 (20%) of its values are missing; declare missing = a constant for it.",
+        "Column 'sex': 1 (20%) of its values are not in the declared list; list them, or "
         'declare unknown = "other" for it.',
-        "Column 'pid' has 1 missing ids.",
+        "Column 'pid' has 1 missing ids; fill them in, or count each as a person of its own "
+        "(--missing-ids separate).",
     )
     table = pa.table({"age": COLUMNS["age"]})
     assert Schema({"age": Box(0, 100, missing=50)}).check(table).problems == ()

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pyarrow as pa
 
 from privclust.data.columns.kinds import TypedColumn, to_cells
-from privclust.data.columns.table import CATEGORIES, IDS, NUMBERS
+from privclust.data.columns.table import IDS, category_line, number_line
 from privclust.reading.opening import open_rows
+from privclust.schema.forms import Form
+from privclust.schema.writing import Writing
 
 LINES = {
-    **NUMBERS,
-    **{f"{kind} category": line for kind, line in CATEGORIES.items()},
+    **{form: number_line(Writing(form)) for form in get_args(Form)},
+    **{
+        f"{kind} category": category_line(kind, Writing())
+        for kind in ("text", "integer", "boolean")
+    },
     **{f"id as {kind}": line for kind, line in IDS.items()},
+}
+# Columns that declare how they are written.
+WRITINGS = {
+    "1.200,50 kg": Writing(decimal=",", thousands=".", unit="kg", true=("ja",), false=("nein",)),
+    "1 200.50 %": Writing("text", thousands=" ", unit="%"),
+    "1'200": Writing("integer", thousands="'"),
+    "31.12.2024": Writing("date", "%d.%m.%Y"),
+    "Dec 31, 24 6:30 PM": Writing("time", "%b %d, %y %I:%M %p"),
+    "2024/12": Writing("date", "%Y/%m"),
+    "31.12.2024 18:30:05.5+0100": Writing("time", "%d.%m.%Y %H:%M:%S.%f%z"),
+}
+YES_OR_NO = category_line("boolean", Writing(true=("ja", "J"), false=("nein", "N")))
+EVERY_LINE = {
+    **LINES,
+    **{name: number_line(writing) for name, writing in WRITINGS.items()},
+    "ja or nein": YES_OR_NO,
 }
 
 
@@ -32,7 +53,7 @@ def _exact(value: Any) -> Any:
 
 def readings_of(column):
     """Return for each value of a column what every line makes of it."""
-    return list(zip(*(read_by(line, column) for line in LINES.values()), strict=True))
+    return list(zip(*(read_by(line, column) for line in EVERY_LINE.values()), strict=True))
 
 
 def readings(data, block_rows=None, **options):

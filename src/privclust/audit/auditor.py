@@ -82,6 +82,9 @@ class AuditReport:
         flaw may show on other data or after more runs.
     witness : Witness or None
         The event behind ``epsilon_lower``; None if all outputs were the same.
+    epsilon_most : float
+        The largest ε that this number of runs could have shown, on an event that always happens
+        on one side and never on the other.
     """
 
     epsilon_lower: float
@@ -89,12 +92,14 @@ class AuditReport:
     claimed: Budget
     verdict: Verdict
     witness: Witness | None
+    epsilon_most: float = math.inf
 
     def __str__(self) -> str:
         delta = f", δ = {float(self.claimed.delta):g}" if self.claimed.delta else ""
         lines = [
             f"Privacy claim {self.verdict}: ε = {float(self.claimed.epsilon):g}{delta}",
             f"  found    ε >= {self.epsilon_lower:.3f} with {self.confidence:.4g} confidence",
+            f"  power    this many runs show at most ε >= {self.epsilon_most:.3f}",
         ]
         if self.witness is None:
             lines.append("  witness  none: every run gave the same output")
@@ -204,7 +209,7 @@ def audit(
     bounds = [result for result in found if not isinstance(result, RaisedError)]
     epsilon, witness = max(bounds, key=lambda bound: bound[0])
     verdict: Verdict = "violated" if epsilon > budget.epsilon else "not refuted"
-    return AuditReport(epsilon, confidence, budget, verdict, witness)
+    return AuditReport(epsilon, confidence, budget, verdict, witness, one.most(runs))
 
 
 def _count_runs(
@@ -233,6 +238,11 @@ class _PairAudit:
     delta: float
     n_jobs: int
     tell: Callable[[int], None] | None
+
+    def most(self, runs: int) -> float:
+        """Return the bound on an event that all runs of one side show, and none of the other."""
+        trials = runs - 2 * (runs // 3)
+        return max(0.0, float(epsilon_bound(trials, 0, trials, self.error, self.delta)))
 
     def bound(
         self, pair: NeighbourPair, runs: int, seed: np.random.SeedSequence

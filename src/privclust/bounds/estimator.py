@@ -1,7 +1,7 @@
 """``PrivateBounds``: a schema from private rows, paid for as a question of its own.
 
-Every rule of the schema is total: a missing number is put in the middle of its range, so that no
-row can make a later fit fail.
+Every rule of the schema is total: about the median of a column, by the noisy counts, stands for a
+missing number, so that no row can make a later fit fail.
 """
 
 from __future__ import annotations
@@ -26,19 +26,20 @@ from privclust.estimator import PrivateEstimator
 from privclust.exceptions import ParameterError
 from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
-from privclust.notes import Note
+from privclust.notes import Note, missing_notes
 from privclust.opening.rows import Opened, PublicFacts, open_numbers
 from privclust.parameters import WHOLE
 from privclust.plan import Plan, rehearse
 from privclust.schema.dialect import Csv
 from privclust.schema.facts import Box
-from privclust.schema.schema import Schema
+from privclust.schema.schema import ALL_OTHERS, Schema
 from privclust.unit import Unit, row_unit, unit_from
 
 # From released ranges to a schema that a fit can use, and warnings about it.
 
 NOTE = "bounds found by a private question; they leave out a small share of the rows"
 _LARGEST, _NARROWEST = 1e150, 1e-150
+_LARGEST_INTEGER = 2**53
 _FIRST_DAY, _LAST_DAY = date.min.toordinal(), date.max.toordinal()
 _EPOCH = date(1970, 1, 1).toordinal()
 _SURE = 2.0
@@ -61,8 +62,10 @@ def schema_of_ranges(
 def range_warnings(
     result: BoundsResult, names: Sequence[str], outside_share: float
 ) -> Iterator[Note]:
-    """Yield a note for each column that noise hides, or whose range leaves out too many rows."""
+    """Yield a note for each column that noise hides, that has gaps, or whose range is too small."""
     for name, found in zip(names, result.ranges, strict=True):
+        missing = Noisy(np.array([found.missing]), found.missing_error)
+        yield from missing_notes([name], missing, result.n_rows)
         if not found.found:
             yield Note(
                 "columns-hidden",
@@ -84,25 +87,29 @@ def range_warnings(
 def _box(found: Range, form: ColumnForm) -> Box:
     low, high = max(found.low, -_LARGEST), min(found.high, _LARGEST)
     if form in ("date", "time"):
-        return _moments(low, high, form)
-    if form == "integer" and found.found:
+        return _moments(low, high, found.median, form)
+    whole = form == "integer" and found.found
+    if whole:
         # The upper end is the first number beyond the last cell.
         low, high = float(math.ceil(low)), float(math.ceil(high)) - 1
         high = max(high, low + max(1.0, math.ulp(low)))
-        form = "number"
     if high - low < _NARROWEST:
         high = low + _NARROWEST
-    return Box(low, high, low / 2 + high / 2, "number" if form == "integer" else form)
+    usual = float(f"{found.median:.3g}") if found.found else low / 2 + high / 2
+    usual = min(max(float(round(usual)) if whole else usual, low), high)
+    if form == "integer" and not (whole and max(-low, high) <= _LARGEST_INTEGER):
+        form = "number"
+    return Box(low, high, usual, form)
 
 
-def _moments(low: float, high: float, form: ColumnForm) -> Box:
+def _moments(low: float, high: float, median: float, form: ColumnForm) -> Box:
     """Return a Box of dates or times within the calendar."""
     first, last = _FIRST_DAY - _EPOCH, _LAST_DAY - _EPOCH
     start = min(max(math.floor(max(low, first)), first), last - 1)
     end = min(max(math.ceil(min(high, last)), start + 1), last)
-    ends = (start, end, (start + end) // 2)
-    low_day, high_day, middle = (date.fromordinal(_EPOCH + day) for day in ends)
-    return Box(low_day, high_day, middle, "date" if form == "date" else "time")
+    ends = (start, end, min(max(round(median), start), end))
+    low_day, high_day, usual = (date.fromordinal(_EPOCH + day) for day in ends)
+    return Box(low_day, high_day, usual, "date" if form == "date" else "time")
 
 
 class PrivateBounds(PrivateEstimator):
@@ -118,7 +125,8 @@ class PrivateBounds(PrivateEstimator):
         The privacy loss allowed. Smaller is more private and less accurate.
     columns : list of str, dict of str to str, or None, default=None
         The columns, as names of numeric columns, or with their forms, such as ``{"born": "date"}``:
-        ``"integer"`` or a form of :class:`privclust.Box`. ``None`` takes all columns as numbers.
+        ``"integer"`` or a form of :class:`privclust.Box`. Others are not read, unless ``ignore``
+        lists which may be there. ``None`` takes all columns as numbers.
     outside_share : float, default=0.01
         The share of the rows that a range may leave out, on both sides together.
     unreadable : {"error", "missing"}, default="error"
@@ -144,7 +152,7 @@ class PrivateBounds(PrivateEstimator):
     Attributes
     ----------
     schema_ : Schema
-        A Box for every column, with missing numbers put in the middle.
+        A Box for every column, in which about the median stands for missing numbers.
     bounds_ : tuple of ndarray
         The lower and the upper bounds, as other estimators take them.
     found_ : ndarray of bool of shape (n_features,)
@@ -245,7 +253,7 @@ class PrivateBounds(PrivateEstimator):
             X,
             forms_of(self.columns),
             unit=unit_from(self.unit),
-            ignore=self.ignore,
+            ignore=self.ignore if self.ignore or self.columns is None else None,
             csv=self.csv,
             total=self.unreadable == "missing",
         )
@@ -265,7 +273,8 @@ class PrivateBounds(PrivateEstimator):
         self._remember_columns(facts.names, facts.n_columns)
         usual: dict[str, ColumnForm] = dict.fromkeys(facts.schema.names, "number")
         forms = forms_of(self.columns) or usual
-        self.schema_ = schema_of_ranges(result, forms, ignore=self.ignore, csv=self.csv)
+        ignore = self.ignore or ([] if self.columns is None else [ALL_OTHERS])
+        self.schema_ = schema_of_ranges(result, forms, ignore=ignore, csv=self.csv)
         self.bounds_ = self.schema_.low, self.schema_.high
         self.found_ = result.found
         for name in ("inside", "inside_error", "missing", "missing_error"):

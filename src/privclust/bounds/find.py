@@ -96,6 +96,14 @@ def grow_until_covered(
     return first, last
 
 
+def median_of(counts: Floats, edges: Floats) -> float:
+    """Return about the median of rows that are spread evenly within noisy cells."""
+    sums = np.concatenate([[0.0], np.cumsum(np.maximum(counts, 0))])
+    if not sums[-1] > 0:
+        return float(edges[0] / 2 + edges[-1] / 2)
+    return float(np.interp(sums[-1] / 2, sums, edges))
+
+
 # What a run of private bounds releases: a range of every column, and its number of rows.
 
 
@@ -112,6 +120,8 @@ class Range:
     # The same for rows whose number is missing or not finite.
     missing: float
     missing_error: float
+    # About the middle one of its numbers, by the noisy counts.
+    median: float = 0.0
 
     @property
     def found(self) -> bool:
@@ -267,7 +277,10 @@ def _whole_range(sizes: ColumnCounts, column: int, run: tuple[int, int] | None) 
         return Range(-math.inf, math.inf, 0.0, error, sizes.missing[column], error)
     inside = float(sizes.cells[column][run[0] : run[1] + 1].sum())
     errors = error * math.sqrt(run[1] - run[0] + 1), error
-    return Range(*_ends(run), inside, errors[0], sizes.missing[column], errors[1])
+    low, high = _ends(run)
+    counts = sizes.cells[column][run[0] : run[1] + 1]
+    median = median_of(counts, np.clip(_ENDS[run[0] : run[1] + 2], low, high))
+    return Range(low, high, inside, errors[0], sizes.missing[column], errors[1], median)
 
 
 def _ask_narrow_ranges(
@@ -287,4 +300,6 @@ def _ask_narrow_ranges(
     first, last = run
     inside = float(cells[first + 1 : last + 2].sum())
     errors = error * math.sqrt(last - first + 1), error
-    return Range(float(edges[first]), float(edges[last + 1]), inside, errors[0], missing, errors[1])
+    low, high = float(edges[first]), float(edges[last + 1])
+    median = median_of(inner[first : last + 1], edges[first : last + 2])
+    return Range(low, high, inside, errors[0], missing, errors[1], median)

@@ -68,22 +68,23 @@ def audit(
     subject: Subject,
     budget: EpsilonDelta,
     runs: Annotated[
-        int, typer.Option("--runs", min=300, help="Runs on each side of each pair of data sets.")
-    ] = 300,
+        int | None,
+        typer.Option("--runs", min=300, help="Watch outputs, in this many runs on each side."),
+    ] = None,
     jobs: Annotated[int, typer.Option("--jobs", help="Processes; -1 for one per core.")] = -1,
     exact: Annotated[
         bool,
-        typer.Option("--exact", help="Add up what the answers of one fit tell, in a second."),
+        typer.Option("--exact", help="Add up what the answers of one fit tell; without --runs."),
     ] = False,
 ) -> None:
-    """Bound the privacy loss of an algorithm from below, by experiment."""
+    """Add up what all answers of a fit tell, exactly; with --runs, watch its outputs."""
     from privclust.audit.auditor import audit as run_audit
     from privclust.budget import Budget
 
     parameters = budget.parameters()
     claimed = Budget(**parameters)
     fit, pairs = audit_subject(subject, **parameters)
-    if exact:
+    if exact or runs is None:
         _replay(subject, fit, pairs, claimed)
         return
     screen.note(f"{len(pairs)} pairs of data sets, {runs} runs on each side; more runs see more.")
@@ -91,8 +92,7 @@ def audit(
         report = run_audit(fit, pairs, claimed, runs, n_jobs=jobs, progress=progress)
     caveat = "A bound below the claim is not a proof; the library's folder proofs has the proofs."
     screen.answer(_document(report), str(report), caveat)
-    if report.verdict == "violated":
-        raise typer.Exit(_VIOLATED)
+    _end_by(report.verdict)
 
 
 def _replay(subject: str, fit: Any, pairs: list[NeighbourPair], claimed: Budget) -> None:
@@ -116,7 +116,11 @@ def _replay(subject: str, fit: Any, pairs: list[NeighbourPair], claimed: Budget)
         "faults": list(report.faults),
     }
     screen.answer(document, f"{len(pairs)} pairs; the one that tells most: {worst}", str(report))
-    if report.verdict == "violated":
+    _end_by(report.verdict)
+
+
+def _end_by(verdict: str) -> None:
+    if verdict == "violated":
         raise typer.Exit(_VIOLATED)
 
 
@@ -126,6 +130,7 @@ def _document(report: AuditReport) -> dict[str, Any]:
         "epsilon": float(report.claimed.epsilon),
         "delta": float(report.claimed.delta),
         "epsilon_lower": report.epsilon_lower,
+        "epsilon_most": report.epsilon_most,
         "confidence": report.confidence,
         "witness": None if report.witness is None else _plain(asdict(report.witness)),
     }

@@ -121,12 +121,24 @@ def plan_rows(
     columns: Annotated[
         int | None, typer.Option("--columns", min=1, help="Number of columns, with --bounds.")
     ] = None,
-    rows: options.Rows = 10_000,
+    rows: Annotated[
+        int | None,
+        typer.Option(
+            "--rows", min=1, metavar="N", help="About how many rows.", show_default="10000"
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", metavar="ERROR", help='Such as "inertia 1.05" or "size 50".'),
+    ] = None,
 ) -> PlanLike:
-    """Rehearse a fit to rows."""
+    """Rehearse a fit to rows; with a target, find the ε it takes, or the rows for a given ε."""
     if (own.bounds is None) != (columns is None):
         raise UsageError("--bounds and --columns go together; give both or a --schema.")
-    planned: PlanLike = own.model(**unit.parameters(), **budget.parameters()).plan(rows, columns)
+    by_rows = target is not None and rows is None and budget.epsilon is not None
+    n_rows = None if by_rows else rows or 10_000
+    model = own.model(**unit.parameters(), **budget.parameters())
+    planned: PlanLike = model.plan(n_rows, columns, target=target)
     return planned
 
 

@@ -81,7 +81,7 @@ DataPaths = Annotated[
     list[str],
     typer.Argument(
         metavar="DATA",
-        help="CSV, Parquet or Arrow files, a pattern, a folder of Parquet files, or - for stdin.",
+        help="CSV, Excel, Parquet, Arrow; a folder; or -.",
     ),
 ]
 ReleasePath = Annotated[
@@ -302,7 +302,7 @@ class ReadingOptions:
 
     columns: Annotated[
         list[str] | None,
-        typer.Option("--columns", metavar="NAME", help="Use this column of the schema; repeat it."),
+        typer.Option("--columns", metavar="NAME", help="Use this column alone; repeat it."),
     ] = None
     ignore: Annotated[
         list[str] | None,
@@ -316,6 +316,12 @@ class ReadingOptions:
     ] = None
     decimal: Annotated[
         str | None, typer.Option("--decimal", metavar="CHAR", help="Decimal mark in CSV files.")
+    ] = None
+    thousands: Annotated[
+        str | None, typer.Option("--thousands", metavar="CHAR", help="As the . in 1.200,50.")
+    ] = None
+    dates: Annotated[
+        str | None, typer.Option("--dates", metavar="FORMAT", help="Such as %d.%m.%Y.")
     ] = None
     encoding: Annotated[
         str | None, typer.Option("--encoding", metavar="NAME", help="Encoding of CSV files.")
@@ -331,12 +337,17 @@ class ReadingOptions:
         """Return the schema with what the command line adds to it."""
         from privclust.schema.schema import Schema
 
+        aside = self.ignore or []
+        ignore = [*schema.ignore, *aside]
         if self.columns:
             schema = schema.only(self.columns)
+            ignore = [*schema.ignore, *aside]
+        elif not schema.columns.keys().isdisjoint(aside):
+            schema = schema.only([name for name in schema.names if name not in aside])
         return Schema(
             schema.columns,
             ball=schema.ball,
-            ignore=[*schema.ignore, *(self.ignore or ())],
+            ignore=ignore,
             csv=self.dialect(schema.csv),
             note=schema.note,
         )
@@ -345,17 +356,24 @@ class ReadingOptions:
         """Return the dialect of CSV files: that of the schema, with what the options change."""
         from privclust.schema.dialect import Csv
 
-        options = {"delimiter": self.delimiter, "decimal": self.decimal, "encoding": self.encoding}
+        options = {
+            "delimiter": self.delimiter,
+            "decimal": self.decimal,
+            "thousands": self.thousands,
+            "format": self.dates,
+            "encoding": self.encoding,
+        }
         given = {key: value for key, value in options.items() if value is not None}
         return replace(declared or Csv(), **given)
 
     def bounds_arguments(self, bounds: tuple[float, float]) -> dict[str, Any]:
         """Return what ``--bounds`` declares: for the named columns, or for all columns."""
+        from privclust.schema.dialect import Csv
         from privclust.schema.schema import Schema
 
         if self.columns:
             named = Schema.from_bounds(*bounds, names=self.columns)
-            return {"schema": replace(self, columns=None).apply_to(named)}
-        if any((self.ignore, self.delimiter, self.decimal, self.encoding)):
+            return {"schema": self.apply_to(named)}
+        if self.ignore or self.dialect() != Csv():
             raise UsageError("--bounds alone names no column; add --columns or use a --schema.")
         return {"bounds": bounds}

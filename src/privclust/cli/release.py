@@ -10,7 +10,7 @@ import typer
 
 from privclust.cli import options, screen
 from privclust.cli.options import EngineOptions, ReadingOptions, expand_groups
-from privclust.cli.screen import PLAIN, UsageError
+from privclust.cli.screen import PLAIN, REFUSED, UsageError
 
 if TYPE_CHECKING:
     from privclust.release.release import Release
@@ -198,7 +198,7 @@ def verify(
         typer.Option("--public-key", metavar="FILE|HEX", help="The key of the publisher."),
     ] = None,
 ) -> None:
-    """Check that a release is what its publisher signed; exit status 1 if it is not."""
+    """Check that a release and its report are what was signed; exit status 1 if they are not."""
     from privclust.release.release import Release
 
     loaded = Release.load(release)
@@ -210,21 +210,23 @@ def verify(
             "The signature matches, but anyone may have made it; compare this key with the "
             "publisher's, or give --public-key:"
         )
+    report_matches = _report_matches(loaded, release)
     document = {
-        "verified": True,
+        "verified": report_matches is not False,
         "key_was_given": known,
         "public_key": key,
         "digest": loaded.digest,
         "private": loaded.privacy.private,
-        "report_matches": _report_matches(loaded, release),
+        "report_matches": report_matches,
     }
-    if document["report_matches"] is False:
-        screen.alarm(
-            "The report is not the one this version makes, and the signature does not "
-            "cover it; make it again with 'privclust report --overwrite'."
-        )
     lines = (words, key, f"Digest: {loaded.digest}", loaded.privacy.promise)
     screen.answer(document, *lines)
+    if report_matches is False:
+        screen.alarm(
+            "The report does not say what was signed: it was changed, or another version of "
+            "privclust made it. Do not rely on it; 'privclust report --overwrite' makes it again."
+        )
+        raise typer.Exit(REFUSED)
 
 
 @app.command("registry")

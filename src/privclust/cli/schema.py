@@ -101,7 +101,7 @@ def check_command(
     with screen.rows_progress("Checking"):
         report = declared.check(options.one_or_many(data), id_column=id_column, max_rows=max_rows)
     _show(report)
-    if report.problems:
+    if report.problems or report.doubts:
         raise typer.Exit(REFUSED)
 
 
@@ -148,7 +148,7 @@ def draft(
             "--output", "-o", metavar="PATH", help="The .toml or .json file.", show_default="stdout"
         ),
     ] = None,
-    rows: Annotated[int, typer.Option("--rows", min=1, help="Rows to read.")] = 1000,
+    rows: Annotated[int, typer.Option("--rows", min=1, help="Rows to look at.")] = 100_000,
     overwrite: options.Overwrite = False,
 ) -> None:
     """Draft a schema from a sample that is PUBLIC, or with --private from private rows."""
@@ -179,6 +179,33 @@ def _public_draft(sample: Path, rows: int, reading: ReadingOptions) -> Schema:
 
     drafted = Schema.draft(sample, rows, reading.ignore or (), reading.dialect())
     return drafted.only(reading.columns) if reading.columns else drafted
+
+
+@app.command("skeleton")
+@expand_groups
+def skeleton(
+    header: Annotated[
+        Path, typer.Argument(metavar="HEADER", help="Data, or a file with a header line alone.")
+    ],
+    reading: ReadingOptions,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="PATH", help="The file.", show_default="stdout"),
+    ] = None,
+    overwrite: options.Overwrite = False,
+) -> None:
+    """Write a schema to fill in, from the names of the columns alone; no row is read."""
+    from privclust.steward.draft import draft_skeleton
+
+    if output is not None:
+        places.check_file(output, "Schema", (".toml",), overwrite=overwrite)
+    text = draft_skeleton(header, ignore=reading.ignore or (), csv=reading.dialect())
+    if output is not None:
+        with places.replace_atomically(output) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    path = None if output is None else str(output)
+    shown = text if output is None else f"Schema to fill in: {output}"
+    screen.answer({"skeleton": text, "path": path}, shown)
 
 
 @app.command("check")

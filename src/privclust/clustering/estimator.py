@@ -38,12 +38,19 @@ from privclust.data.points.door import PointRows, Region, region_of
 from privclust.data.points.view import PointsView
 from privclust.data.public import Noisy
 from privclust.estimator import PrivateEstimator
-from privclust.exceptions import PublicFactWarning
+from privclust.exceptions import ParameterError, PublicFactWarning
 from privclust.fitting import Run
 from privclust.notes import Note, signal_of
 from privclust.opening.rows import Opened, PublicFacts, open_points
 from privclust.parameters import WHOLE, check_clusters, check_declared_once
-from privclust.plan import Measure, Plan, Rehearsal, note_pure_alternative, rehearse
+from privclust.plan import (
+    Measure,
+    Plan,
+    Rehearsal,
+    note_pure_alternative,
+    plan_for_target,
+    rehearse,
+)
 from privclust.release.facts import Library, center_table
 from privclust.schema.coordinates import Coordinates, category_gap
 from privclust.schema.schema import Schema
@@ -67,13 +74,15 @@ class RowsEstimator(PrivateEstimator):
 
     def _plan_by_rehearsal(
         self,
-        n_rows: int,
+        n_rows: int | None,
         n_features: int | None,
         synthetic: Callable[[Schema, int, RowUnit, int], Rehearsal],
         measure: Measure = INERTIA,
     ) -> Plan:
         """Rehearse the fit on synthetic rows, made from a schema, their number, unit and seed."""
         self._check_parameters()
+        if n_rows is None:
+            raise ParameterError("n_rows must be given unless there is a target; give it.")
         WHOLE.check("n_rows", n_rows)
         WHOLE.check("n_features", n_features, also=(None,))
         declared = Schema.of(self.schema, bounds=self.bounds, n_columns=n_features)
@@ -241,15 +250,22 @@ class KMeansEstimator(PointLabels, RowsEstimator):
         check_is_fitted(self)
         return center_table(self.schema_, self.cluster_centers_, library)
 
-    def plan(self, n_rows: int = 10_000, n_features: int | None = None) -> Plan:
+    def plan(
+        self, n_rows: int | None = 10_000, n_features: int | None = None, *, target: Any = None
+    ) -> Plan:
         """Rehearse the fit on synthetic rows; no data are touched and nothing is spent.
 
         Parameters
         ----------
-        n_rows : int, default=10_000
+        n_rows : int or None, default=10_000
             About how many rows the data have, from public knowledge; at most 100 000 are generated.
+            ``None`` with a target asks how many it takes.
         n_features : int or None
             The number of columns, if neither the schema nor the bounds determine it.
+        target : float, str or None, default=None
+            The error that is wanted: ``1.05`` or ``"inertia 1.05"`` for an inertia 1.05 times that
+            without privacy, ``"size 50"`` for sizes of clusters within ± 50 rows. The plan is
+            then that of the smallest ε that reaches it, or of the fewest rows.
 
         Notes
         -----
@@ -260,6 +276,8 @@ class KMeansEstimator(PointLabels, RowsEstimator):
         def clumps(schema: Schema, count: int, unit: RowUnit, seed: int) -> Rehearsal:
             return synthetic_rows(schema, self._n_clusters_or(PLANNED), count, unit, seed)
 
+        if target is not None:
+            return plan_for_target(self, target, n_rows, n_features=n_features)
         plan = self._plan_by_rehearsal(n_rows, n_features, clumps)
         return self._with_profiles(plan, self._n_clusters_or(PLANNED), n_features)
 

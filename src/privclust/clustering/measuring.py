@@ -9,7 +9,8 @@ what follows from its noisy answer is public, and everything after it is asked w
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from privclust.budget import Share
 from privclust.data.points.view import PointsView
 from privclust.data.public import Noisy
 from privclust.exceptions import ParameterError, SchemaError
-from privclust.notes import Note
+from privclust.notes import Note, missing_notes
 from privclust.schema.coordinates import CATEGORY_PART, Coordinates
 from privclust.schema.facts import Box
 from privclust.schema.schema import Schema
@@ -81,14 +82,26 @@ def ask_working_range(view: PointsView, share: Share, schema: Schema, gap: float
     edges = low[places, None] * (1 - parts) + high[places, None] * parts
     centre = np.zeros((1, view.domain.dimension))
     counts = view.ask_cluster_histograms("spread of numbers", centre, places, edges, share)
-    mean, variance, error = _moments(Noisy(counts.value[0], counts.standard_error))
+    noisy = Noisy(counts.value[0], counts.standard_error)
+    mean, variance, error = _moments(noisy)
     if error > _USEFUL:
         return Working(schema, gap, (_HIDDEN,))
     boxes = [(name, fact) for name, fact in schema.columns.items() if isinstance(fact, Box)]
+    notes = tuple(_constant_notes(boxes, noisy))
     found = zip(boxes, mean.tolist(), variance.tolist(), strict=True)
     facts = {name: _working_range(box, m, math.sqrt(v)) for (name, box), m, v in found}
     measured_gap = None if gap is None else CATEGORY_PART * 2 / (2 * _REACH) ** 2
-    return Working(schema.with_columns(facts, note=_NOTE), measured_gap)
+    return Working(schema.with_columns(facts, note=_NOTE), measured_gap, notes)
+
+
+def _constant_notes(boxes: list[tuple[str, Box]], counts: Noisy) -> Iterator[Note]:
+    """Yield a note for each column of which most rows lie where missing values are put."""
+    ruled = [(i, n, box) for i, (n, box) in enumerate(boxes) if box.missing != "error"]
+    n_rows = float(counts.value.sum(axis=1).mean())
+    for column, name, box in ruled:
+        place = (float(box.missing) - box.low) / (box.high - box.low)
+        there = counts.value[column, min(int(place * _CELLS), _CELLS - 1)]
+        yield from missing_notes([name], Noisy(np.array([there]), counts.standard_error), n_rows)
 
 
 def _moments(counts: Noisy) -> tuple[Floats, Floats, float]:
@@ -115,13 +128,10 @@ def _working_range(fact: Box, mean: float, deviation: float) -> Box:
     reach = max(_REACH * deviation, _NARROWEST)
     low = max(fact.low, middle + (mean - reach) * width)
     high = min(fact.high, middle + (mean + reach) * width)
-    dated = fact.form in ("date", "time")
-    if dated:  # in whole days, as both are declared
+    if fact.form in ("date", "time"):  # in whole days, as both are declared
         low, high = max(math.floor(low), fact.low), min(math.ceil(high), fact.high)
     weight = fact.weight * (high - low) / width / (2 * _REACH * deviation)
     missing: Any = fact.missing
     if missing != "error":
         missing = min(max(missing, low), high)
-        missing = fact.shown(missing) if dated else missing
-    first, last = (fact.shown(low), fact.shown(high)) if dated else (low, high)
-    return Box(first, last, missing, fact.form, weight)
+    return replace(fact, low=float(low), high=float(high), missing=missing, weight=weight)

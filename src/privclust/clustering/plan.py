@@ -34,7 +34,7 @@ _MOST_WRITTEN = 10**7
 def with_plain_numbers(schema: Schema) -> Schema:
     """Return the schema with plain numbers for dates and durations, which are generated as such."""
     plain = [
-        (name, replace(fact, form="number") if isinstance(fact, Box | Bins) else fact)
+        (name, replace(fact, form="number", format=None) if isinstance(fact, Box | Bins) else fact)
         for name, fact in schema.columns.items()
     ]
     return Schema(plain, ball=schema.ball)

@@ -38,7 +38,7 @@ from privclust.ledger.ledger import Ledger
 from privclust.notes import Note, signal_of
 from privclust.opening.rows import PublicFacts
 from privclust.parameters import WHOLE
-from privclust.plan import Plan, Rehearsal
+from privclust.plan import Plan, Rehearsal, plan_for_target
 from privclust.release.release import Release
 from privclust.schema.schema import Schema
 from privclust.unit import Unit
@@ -181,21 +181,34 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
         return PrivateEstimator.release(self)
 
     def plan(
-        self, n_rows: int = 10_000, n_features: int | None = None, n_clusters: int = 8
+        self,
+        n_rows: int | None = 10_000,
+        n_features: int | None = None,
+        n_clusters: int = 8,
+        *,
+        target: Any = None,
     ) -> Plan:
         """Rehearse the fit on synthetic rows; no data are touched and nothing is spent.
 
         Parameters
         ----------
-        n_rows : int, default=10_000
+        n_rows : int or None, default=10_000
             About how many rows the data have, from public knowledge; at most 100 000 are generated.
+            ``None`` with a target asks how many it takes.
         n_features : int or None
             The number of columns, if neither the schema nor the bounds determine it.
         n_clusters : int, default=8
             The number of clusters for which the error is given.
+        target : float, str or None, default=None
+            The error that is wanted, such as ``1.05`` or ``"inertia 1.05"``. The plan is then that
+            of the smallest ε that reaches it, or of the fewest rows.
         """
         WHOLE.check("n_clusters", n_clusters)
 
+        if target is not None:
+            return plan_for_target(
+                self, target, n_rows, n_features=n_features, n_clusters=n_clusters
+            )
         errors = SampleErrors(self._budget())
 
         def clumps(schema: Schema, count: int, unit: RowUnit, seed: int) -> Rehearsal:

@@ -20,8 +20,8 @@ from privclust.data.public import PublicBox
 from privclust.data.rows import Block
 from privclust.exceptions import DataError, SchemaError
 from privclust.schema.facts import Bins, Box
-from privclust.schema.forms import Form
 from privclust.schema.schema import Schema
+from privclust.schema.writing import Writing
 
 # How many coordinates a row may have: with more, sums of squares could be rounded.
 
@@ -72,7 +72,7 @@ class Domain(PublicBox):
     # the box alone lie at the radius by definition.
     within_ball: bool
     # How columns are written that are not stored as numbers.
-    forms: Mapping[str, Form] = field(default_factory=dict)
+    writings: Mapping[str, Writing] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_dimension(len(self.names))
@@ -110,7 +110,7 @@ class Domain(PublicBox):
             radius,
             np.array(fill, np.float64),
             schema.ball is not None,
-            forms_of(schema),
+            writings_of(schema),
         )
 
     @property
@@ -134,7 +134,7 @@ class Domain(PublicBox):
 
     def numbers(self, block: Block) -> Floats:
         """Return the numbers of a block; where a constant is declared, no value is refused."""
-        return numbers_of(block, self.names, self.forms, self.lenient)
+        return numbers_of(block, self.names, self.writings, self.lenient)
 
     @property
     def row_bytes(self) -> int:
@@ -198,10 +198,10 @@ class CompleteRows:
         return 8 * self.domain.dimension
 
 
-def forms_of(schema: Schema) -> dict[str, Form]:
-    """Return the forms of the columns of a schema that are not stored as numbers."""
-    facts = [(n, f) for n, f in schema.columns.items() if isinstance(f, (Box, Bins))]
-    return {name: fact.form for name, fact in facts if fact.form != "number"}
+def writings_of(schema: Schema) -> dict[str, Writing]:
+    """Return how the columns of a schema are written that are not plain numbers."""
+    numbers = [n for n, fact in schema.columns.items() if isinstance(fact, (Box, Bins))]
+    return {n: schema.writing_rule(n) for n in numbers if schema.writing_rule(n) != Writing()}
 
 
 def clip_to_ball(grid: Floats, radius: float, squares: Floats | None = None) -> Floats:

@@ -109,7 +109,7 @@ def open_numbers(
     forms: Mapping[str, ColumnForm] | None = None,
     *,
     unit: Unit | None = None,
-    ignore: Sequence[str] = (),
+    ignore: Sequence[str] | None = (),
     csv: Csv | None = None,
     total: bool = False,
 ) -> Opened:
@@ -126,7 +126,7 @@ def open_numbers(
 
     declared = None
     if forms is not None:
-        declared = without_bounds(forms, ignore=ignore, csv=csv, total=total)
+        declared = without_bounds(forms, ignore=ignore or (), csv=csv, total=total)
     return _open_under(data, declared, short_form, unit, ignore)
 
 

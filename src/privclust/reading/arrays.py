@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -19,6 +19,11 @@ from privclust.reading.objects import array_from
 
 def as_array(data: object) -> AnyArray:
     """Return a 2-d array of a type that can be read, without a copy where possible."""
+    if isinstance(data, (list, tuple)) and data and all(isinstance(r, Mapping) for r in data):
+        raise DataError(
+            "Rows are given as dicts; make a table of them first, such as pandas.DataFrame(rows) "
+            "or pyarrow.Table.from_pylist(rows)."
+        )
     array = _from_lists(data) if isinstance(data, (list, tuple)) else data
     if not isinstance(array, np.ndarray):
         array = np.asarray(array)

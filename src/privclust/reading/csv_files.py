@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as pv
 
 from privclust.data.columns.kinds import BYTES_CELL, FIELD_CELL, MISSING_CELL, Cell, array_of_cells
@@ -51,8 +51,8 @@ def check_names(place: FileLocation, names: Sequence[str]) -> None:
     if np.isfinite(numbers).any() or "" in names or len(set(names)) < len(names):
         raise DataError(
             f"The first line of file {place.name} is not a list of names (it holds a number, an "
-            "empty field or the same twice), so it may be a row; write a header, or declare "
-            "the names in a schema."
+            "empty field or the same twice), so it may be a row; write a header, or name the "
+            "columns in a schema (or by --columns)."
         )
 
 
@@ -62,13 +62,18 @@ def has_rows(place: FileLocation, dialect: Csv) -> bool:
 
 
 def with_delimiter(place: FileLocation, dialect: Csv, declared: Sequence[str] | None) -> Csv:
-    """Return the dialect with the delimiter that cuts the header into the declared names."""
+    """Return the dialect with the delimiter that cuts the header into the declared names.
+
+    Where none are declared, it is the one that cuts it into the most fields.
+    """
     if dialect.delimiter is not None:
         return dialect
     usual = _split_line(dialect, place.delimiter)
     candidates = [_split_line(dialect, mark) for mark in _DELIMITERS if mark != dialect.quote]
-    for candidate in [usual, *candidates] if declared is not None else []:
-        if set(declared or ()) <= set(header(place, candidate)):
+    if declared is None:
+        return max([usual, *candidates], key=lambda candidate: len(header(place, candidate)))
+    for candidate in [usual, *candidates]:
+        if set(declared) <= set(header(place, candidate)):
             return candidate
     return usual
 
@@ -76,20 +81,17 @@ def with_delimiter(place: FileLocation, dialect: Csv, declared: Sequence[str] | 
 def _split_line(dialect: Csv, delimiter: str) -> Csv:
     # With a decimal comma a comma does not separate, and may not be declared to.
     wanted = ";" if delimiter == dialect.decimal else delimiter
-    return Csv(wanted, dialect.decimal, dialect.encoding, dialect.quote)
+    return replace(dialect, delimiter=wanted)
 
 
-def csv_batches(
-    place: FileLocation, dialect: Csv, read: Sequence[str], numbers: Sequence[str]
-) -> Batches:
-    """Read columns as fields; in ``numbers`` a decimal comma becomes a point."""
+def csv_batches(place: FileLocation, dialect: Csv, read: Sequence[str]) -> Batches:
+    """Read columns as fields."""
     names, skipped, follows = _header(place, dialect)
     if not follows:
         return
-    swapped = frozenset(read) & frozenset(numbers) if dialect.decimal == "," else frozenset()
     with as_one_sentence(_not_csv(place, dialect), *_ERRORS):
         for batch in _records(place, dialect, read, skipped, one_column=len(names) == 1):
-            yield _as_fields(batch, swapped)
+            yield _as_fields(batch)
 
 
 def _records(
@@ -134,14 +136,9 @@ def _options(
     )
 
 
-def _as_fields(batch: pa.RecordBatch, swapped: frozenset[str]) -> pa.RecordBatch:
+def _as_fields(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return bytes as text, each by itself; invalid text is foreign to every declaration."""
-    names = batch.schema.names
-    columns = [
-        _decode(_with_points(column) if name in swapped else column)
-        for name, column in zip(names, batch.columns, strict=True)
-    ]
-    return pa.RecordBatch.from_arrays(columns, names)
+    return pa.RecordBatch.from_arrays([*map(_decode, batch.columns)], batch.schema.names)
 
 
 def _decode(column: pa.Array) -> pa.Array:
@@ -158,13 +155,6 @@ def _field(value: bytes | None) -> Cell:
         return (FIELD_CELL, None, None, value.decode("utf-8"))
     except UnicodeDecodeError:
         return BYTES_CELL
-
-
-def _with_points(column: pa.Array) -> pa.Array:
-    """Swap commas and points, so that a point where a comma is declared is not a number."""
-    for old, new in ((b".", b"\0"), (b",", b"."), (b"\0", b",")):
-        column = pc.replace_substring(column, old, new)
-    return column
 
 
 def _decompress(place: FileLocation) -> Any:
@@ -261,6 +251,7 @@ def _first_record(text: str, delimiter: str, quote: str) -> tuple[list[str], int
 def _not_csv(place: FileLocation, dialect: Csv) -> str:
     encoding = (dialect.encoding or "utf-8").upper()
     return (
-        f"File {place.name} cannot be read as a table; check that it is {encoding} text and that "
-        "every line has as many fields as the header."
+        f"File {place.name} cannot be read as a table; check that it is {encoding} text, or "
+        "declare its encoding (--encoding cp1252), and that every line has as many fields as the "
+        "header."
     )

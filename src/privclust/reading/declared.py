@@ -17,7 +17,7 @@ import pyarrow as pa
 from privclust._lazy import loaded_module
 from privclust.data.columns.kinds import TypedColumn
 from privclust.data.columns.refusals import numbers_of
-from privclust.data.columns.table import CATEGORIES, NUMBERS
+from privclust.data.columns.table import category_line, number_line
 from privclust.data.columns.words import category_refusal, in_words
 from privclust.data.rows import Block, RowSource
 from privclust.exceptions import DataError, NoRowsError, PublicFactWarning, first_caller_outside
@@ -25,8 +25,9 @@ from privclust.reading.files import stored_types
 from privclust.reading.locations import FileLocations, resolve_locations
 from privclust.reading.objects import array_from, plain
 from privclust.reading.opening import open_rows
-from privclust.schema.facts import Bins, Box, Categories, Fact
-from privclust.schema.schema import Schema
+from privclust.schema.facts import Categories, Fact
+from privclust.schema.schema import ALL_OTHERS, Schema
+from privclust.schema.writing import Writing
 
 # The kinds of columns as they are stored, found without looking at a row.
 
@@ -50,7 +51,7 @@ def _types_of(data: Any, names: Sequence[str]) -> Iterator[tuple[Types, Collecti
     """
     if isinstance(data, FileLocations):
         for place in data:
-            if place.format != "csv":
+            if place.format not in ("csv", "excel"):
                 yield _named_types(stored_types(place), names), dict(place.partition)
     elif isinstance(data, np.ndarray):
         if data.ndim == 2 and data.dtype.kind not in "OSV":
@@ -117,7 +118,8 @@ def open_declared(
         Refuse columns of a type that the schema cannot mean.
     """
     data = resolve_locations(data)
-    aside = None if ignore is None else [*schema.ignore, *ignore]
+    every = ignore is None or ALL_OTHERS in schema.ignore
+    aside = None if every else [*schema.ignore, *(ignore or ())]
     source = open_rows(
         data,
         schema.names,
@@ -125,7 +127,6 @@ def open_declared(
         id_column=id_column,
         block_rows=block_rows,
         csv=schema.csv,
-        numbers=_numbers(schema),
     )
     return check_declared(source, data, schema, may_be_empty=may_be_empty, typed=typed)
 
@@ -150,25 +151,18 @@ def check_declared(
     return source
 
 
-def _numbers(schema: Schema) -> list[str]:
-    """Return the columns that may have a decimal mark."""
-    facts = schema.columns.items()
-    written = ("number", "integer", "text")
-    return [n for n, f in facts if isinstance(f, (Box, Bins)) and f.form in written]
-
-
 def _check_kinds(data: Any, schema: Schema) -> None:
     """Refuse columns that a strict rule could never read; warn of those that a rule replaces."""
     for columns in typed_columns(data, schema.names):
         for name, column in columns.items():
-            _check_kind(name, column, schema.columns[name])
+            _check_kind(name, column, schema.columns[name], schema.writing_rule(name))
 
 
-def _check_kind(name: str, column: TypedColumn, fact: Fact) -> None:
+def _check_kind(name: str, column: TypedColumn, fact: Fact, writing: Writing) -> None:
     if isinstance(fact, Categories):
-        reading, strict = CATEGORIES[fact.kind], fact.unknown == "error"
+        reading, strict = category_line(fact.kind, writing), fact.unknown == "error"
     else:
-        reading, strict = NUMBERS[fact.form], fact.missing == "error"
+        reading, strict = number_line(writing), fact.missing == "error"
     if reading.takes(column.kind):
         return
     if not strict:
@@ -182,7 +176,7 @@ def _check_kind(name: str, column: TypedColumn, fact: Fact) -> None:
     elif isinstance(fact, Categories):
         raise category_refusal(column, name, fact.kind)
     else:
-        numbers_of(Block([name], {name: column}), [name], {name: fact.form})
+        numbers_of(Block([name], {name: column}), [name], {name: writing})
 
 
 def check_numbers(data: Any, names: Sequence[str]) -> None:

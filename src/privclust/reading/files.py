@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from privclust.data.rows import Block, Part, RowSource, Selection
 from privclust.exceptions import DataError, as_one_sentence
 from privclust.reading.csv_files import check_names, csv_batches, has_rows, header, with_delimiter
+from privclust.reading.excel_files import excel_batches, excel_header, has_excel_rows
 from privclust.reading.frames import Batches, rebatch
 from privclust.reading.locations import FileLocation, FileLocations
 from privclust.reading.objects import block_of
@@ -149,13 +150,20 @@ class ArrowPiece(Piece):
 
 @dataclass(frozen=True)
 class CsvPiece(Piece):
-    """A CSV file, in its dialect; ``numbers`` are columns in which the decimal mark counts."""
+    """A CSV file, in its dialect."""
 
     dialect: Csv
-    numbers: tuple[str, ...]
 
     def _read_stored(self, read: Sequence[str], size: int) -> Batches:
-        return csv_batches(self.place, self.dialect, read, self.numbers)
+        return csv_batches(self.place, self.dialect, read)
+
+
+@dataclass(frozen=True)
+class ExcelPiece(Piece):
+    """The first sheet of a workbook."""
+
+    def _read_stored(self, read: Sequence[str], size: int) -> Batches:
+        return excel_batches(self.place, read, size)
 
 
 @dataclass(frozen=True)
@@ -322,14 +330,13 @@ def open_files(
     block_rows: int | None,
     *,
     declared: Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
     csv: Csv | None = None,
-    numbers: Sequence[str] = (),
 ) -> FileRows:
     """Open files of one format, read one after the other.
 
     ``choose``: takes the names of the columns and returns those to read. ``declared``: names that
-    the header of a CSV file must have, the id column included. ``numbers``: columns of CSV files
-    that hold numbers, for the decimal mark.
+    the header of a CSV file must hold, the id column included.
     """
     if places[0].format == "npz":
         raise DataError(
@@ -337,7 +344,9 @@ def open_files(
             "or .parquet file."
         )
     if places[0].format == "csv":
-        return _open_csv(places, choose, block_rows, declared, csv or Csv(), numbers)
+        return _open_csv(places, choose, block_rows, declared, ignore, csv or Csv())
+    if places[0].format == "excel":
+        return _open_excel(places, choose, block_rows, declared, ignore)
     return _open_typed(places, choose, block_rows)
 
 
@@ -356,23 +365,56 @@ def _open_csv(
     choose: Choose,
     block_rows: int | None,
     declared: Sequence[str] | None,
+    ignore: Sequence[str],
     csv: Csv,
-    numbers: Sequence[str],
 ) -> FileRows:
     stored = [_undeclared_options(place, declared) for place in places]
     dialects = [with_delimiter(place, csv, d) for place, d in zip(places, stored, strict=True)]
     each = list(zip(places, dialects, strict=True))
     headers = [header(*pair) for pair in each]
-    if declared is None:
-        check_names(places[0], headers[0])
-    names = [_apply_declared(found, place) for found, place in zip(headers, places, strict=True)]
+    names = _column_names(places, headers, declared, ignore)
     selection = _one_choice(places, names, choose)
     n_rows = None if any(has_rows(*pair) for pair in each) else 0
-    pieces = [CsvPiece(place, selection.read, d, tuple(numbers)) for place, d in each]
+    pieces = [CsvPiece(place, selection.read, d) for place, d in each]
     untyped = frozenset(selection.read)
     return FileRows(
         places, pieces, selection, n_rows=n_rows, block_rows=block_rows, untyped=untyped
     )
+
+
+def _open_excel(
+    places: FileLocations,
+    choose: Choose,
+    block_rows: int | None,
+    declared: Sequence[str] | None,
+    ignore: Sequence[str],
+) -> FileRows:
+    headers = [excel_header(place) for place in places]
+    names = _column_names(places, headers, declared, ignore)
+    selection = _one_choice(places, names, choose)
+    n_rows = None if any(has_excel_rows(place) for place in places) else 0
+    pieces = [ExcelPiece(place, selection.read) for place in places]
+    untyped = _folder_columns(places)
+    return FileRows(
+        places, pieces, selection, n_rows=n_rows, block_rows=block_rows, untyped=untyped
+    )
+
+
+def _column_names(
+    places: FileLocations,
+    headers: list[list[str]],
+    declared: Sequence[str] | None,
+    ignore: Sequence[str],
+) -> list[list[str]]:
+    """Return the columns of files without types, with those that the names of folders give."""
+    if declared is None:
+        check_names(places[0], [name for name in headers[0] if name not in ignore])
+    return [_apply_declared(found, place) for found, place in zip(headers, places, strict=True)]
+
+
+def _folder_columns(places: FileLocations) -> frozenset[str]:
+    """Return the columns that the names of folders give."""
+    return frozenset(name for place in places for name, _ in place.partition)
 
 
 def _open_typed(places: FileLocations, choose: Choose, block_rows: int | None) -> FileRows:
@@ -387,7 +429,7 @@ def _open_typed(places: FileLocations, choose: Choose, block_rows: int | None) -
             pieces.append(ParquetPiece(place, selection.read, tuple(enumerate(groups))))
     known = [sum(groups) for _, groups in footers if groups is not None]
     n_rows = sum(known) if len(known) == len(footers) else None
-    untyped = frozenset(name for place in places for name, _ in place.partition)
+    untyped = _folder_columns(places)
     return FileRows(
         places, pieces, selection, n_rows=n_rows, block_rows=block_rows, untyped=untyped
     )

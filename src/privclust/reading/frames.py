@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -77,6 +77,28 @@ def _join(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
     if sum(batch.num_rows for batch in joined) != sum(batch.num_rows for batch in batches):
         raise DataError("Rows were lost while they were read; give the data in smaller pieces.")
     return joined
+
+
+def native_frame(data: Any) -> Any:
+    """Return what a frame of narwhals wraps, and frames like pandas' or Dask's as those of pandas.
+
+    Others speak Arrow, with types of their own. What holds pandas' objects must not be asked for
+    Arrow data: a type would be inferred from all values of a column.
+    """
+    library = type(data).__module__.partition(".")[0]
+    if library in ("pandas", "polars", "pyarrow", "numpy") or not hasattr(data, "columns"):
+        return data
+    try:
+        import narwhals
+    except ImportError:
+        return data
+    frame = narwhals.from_native(data, pass_through=True)
+    if library == "narwhals":
+        return native_frame(frame.to_native())
+    known, found = narwhals.Implementation, getattr(frame, "implementation", None)
+    if found in (known.MODIN, known.CUDF):
+        return frame.to_pandas()
+    return frame.collect("pandas").to_native() if found is known.DASK else data
 
 
 def pandas_names(frame: pd.DataFrame) -> list[str] | None:

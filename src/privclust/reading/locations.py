@@ -29,6 +29,7 @@ from urllib.request import url2pathname
 
 from privclust.data.rows import CHANGED
 from privclust.exceptions import DataError, as_one_sentence
+from privclust.reading.frames import native_frame
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
@@ -142,6 +143,7 @@ _FORMATS = {
     ".pq": "parquet",
     ".arrow": "arrow",
     ".feather": "arrow",
+    **dict.fromkeys((".xlsx", ".xlsm", ".xls", ".ods"), "excel"),
     ".npz": "npz",  # of matrices, not of rows
 }
 _COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
@@ -196,7 +198,7 @@ class FileLocations(tuple[FileLocation, ...]):
 
 
 def resolve_locations(data: Any) -> Any:
-    """Return the locations that ``data`` names, or ``data`` itself if its rows are in memory."""
+    """Return the locations that ``data`` names, or what has the rows in memory."""
     if isinstance(data, str) and not data:
         raise DataError("The path of the data is empty; give the path of a file.")
     if _is_binary_file(data):
@@ -205,7 +207,7 @@ def resolve_locations(data: Any) -> Any:
         data if isinstance(data, (list, tuple)) and not isinstance(data, FileLocations) else [data]
     )
     if not many or not all(isinstance(path, (str, os.PathLike)) for path in many):
-        return data
+        return native_frame(data)
     found = FileLocations(place for path in many for place in _location_of(os.fsdecode(path)))
     if len({place.format for place in found}) > 1:
         raise DataError("The files are of different formats; give files of one format.")
@@ -285,7 +287,9 @@ def _in_file(file: Path | RemoteFile, name: str, stamp: Stamp, below: str) -> Fi
     path = file.path if isinstance(file, RemoteFile) else file.as_posix()
     form, suffix, compression = _format_of(path)
     if form is None:
-        raise DataError(f"File {name} is of an unknown format; give a .csv, .tsv or .parquet file.")
+        raise DataError(
+            f"File {name} is of an unknown format; give a .csv, .tsv, .xlsx or .parquet file."
+        )
     pairs = [folder.partition("=") for folder in below.split("/")[:-1]]
     partition = tuple((unquote(key), unquote(value)) for key, mark, value in pairs if mark)
     delimiter = "\t" if suffix == ".tsv" else ","

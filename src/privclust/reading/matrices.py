@@ -130,7 +130,8 @@ class MatrixReader:
         if self.shape is None:
             raise DataError(
                 "Triples (row, column, count) need the public shape of the matrix, which is "
-                "never taken from the entries; pass shape=(rows, columns)."
+                "never taken from the entries; pass shape=(rows, columns) (--shape), or give a "
+                "wide table of counts as an array or as an .npz file."
             )
         return self.shape
 

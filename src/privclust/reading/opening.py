@@ -33,18 +33,18 @@ def open_rows(
     id_column: str | None = None,
     block_rows: int | None = None,
     csv: Csv | None = None,
-    numbers: Sequence[str] = (),
 ) -> RowSource:
     """Open data as a stream of row blocks; no row is read yet.
 
     Parameters
     ----------
     data : array, sparse matrix, data frame, Arrow data, or path
-        A 2-d NumPy array or nested list; a SciPy sparse matrix; a pandas or polars frame; an Arrow
-        table, batch or reader, or anything with ``__arrow_c_stream__`` or ``__array__``; the path
-        of a CSV, Parquet or Arrow file or of a directory of Parquet files, a pattern such as
-        ``"visits-*.csv"``, or a list of these; ``"-"`` for standard input, or a file that is open
-        in binary mode. What can be read only once is kept in a temporary file.
+        A 2-d NumPy array or nested list; a SciPy sparse matrix; a pandas or polars frame, or any
+        that narwhals knows; an Arrow table, batch or reader, a DuckDB relation, an Ibis table, or
+        anything with ``__arrow_c_stream__`` or ``__array__``; the path of a CSV, Excel, Parquet or
+        Arrow file or of a directory of Parquet files, a pattern such as ``"visits-*.csv"``, or a
+        list of these; ``"-"`` for standard input, or a file that is open in binary mode. What can
+        be read only once is kept in a temporary file.
     columns : sequence of str or None
         The declared columns, in the order wanted; all columns if not given. An array without
         column names must have exactly these columns, in this order.
@@ -56,8 +56,6 @@ def open_rows(
         Rows per block; by default 65,536, fewer when rows are wide.
     csv : Csv or None
         The dialect of CSV files.
-    numbers : sequence of str
-        Columns of CSV files that are declared as numbers, for the decimal mark.
     """
     if block_rows is not None and block_rows < 1:
         raise DataError(f"block_rows must be at least 1, got {block_rows!r}; enlarge it.")
@@ -68,7 +66,8 @@ def open_rows(
     data = resolve_locations(data)
     if isinstance(data, FileLocations):
         declared = None if columns is None else [*columns, *([id_column] if id_column else [])]
-        return open_files(data, by_name, block_rows, declared=declared, csv=csv, numbers=numbers)
+        aside = ignore or ()
+        return open_files(data, by_name, block_rows, declared=declared, ignore=aside, csv=csv)
     return _open_in_memory(data, by_name, by_position, columns is not None, block_rows)
 
 
@@ -100,7 +99,8 @@ def _open_in_memory(
         return _open_in_memory(np.asarray(data), by_name, by_position, named, block_rows)
     raise DataError(
         f"Rows cannot be read from an object of type {type(data).__name__}; "
-        "give an array, a data frame, Arrow data or the path of a CSV or Parquet file."
+        "give an array, a data frame, Arrow data, the path of a CSV, Excel or Parquet file, or a "
+        "file that is open in binary mode."
     )
 
 

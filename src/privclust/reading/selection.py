@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from privclust.data.rows import Selection
-from privclust.exceptions import DataError
+from privclust.exceptions import DataError, did_you_mean
 
 _NAMES_SHOWN = 5
 _LONGEST_SHOWN = 80
@@ -24,8 +24,9 @@ def select_by_name(
     """
     if id_column is not None and id_column not in available:
         raise DataError(
-            f"Column {id_column!r} is the declared id column but absent from the data; "
-            "correct the name or choose another privacy unit."
+            f"Column {id_column!r} is the declared id column but absent from the data"
+            f"{did_you_mean(id_column, available)}; correct the name or choose another privacy "
+            "unit."
         )
     # What is absent comes first: if a file has no header, its "names" are the values of a row.
     times, declared = Counter(available), set(columns or ())
@@ -33,20 +34,22 @@ def select_by_name(
     if absent:
         is_, it, names = ("is", "it", "name") if len(absent) == 1 else ("are", "them", "names")
         raise DataError(
-            f"{column_phrase(absent)} {is_} declared in the schema but absent from the data; "
-            f"correct the {names}, or drop {it} from the schema."
+            f"{column_phrase(absent)} {is_} declared in the schema but absent from the data"
+            f"{did_you_mean(absent[0], available)}; correct the {names}, or drop {it} from the "
+            f"schema{', or write a header if there is none' * (len(absent) == len(columns or ()))}."
         )
     if twice := [name for name in times if times[name] > 1]:
         raise DataError(f"{column_phrase(twice[:1])} occurs twice in the data; rename one of them.")
     aside = {*(available if ignore is None else ignore), id_column} - declared
     if columns is None:
         return _not_empty([name for name in available if name not in aside], id_column)
-    extra = [name for name in available if name not in declared and name not in aside]
+    # What has no name, such as the index of a frame in a file, cannot be declared.
+    extra = [name for name in available if name and name not in declared and name not in aside]
     if extra:
         is_, it = ("is", "it") if len(extra) == 1 else ("are", "them")
         raise DataError(
             f"{column_phrase(extra)} {is_} in the data but not declared in the schema; "
-            f"declare {it}, or list {it} in ignore."
+            f'declare {it}, or list {it} in ignore (or "*" for all that are not declared).'
         )
     return _not_empty(columns, id_column)
 

@@ -81,7 +81,13 @@ def center_table(schema: Schema, centers: Floats, library: Library = "pandas") -
 
 
 def in_declared_form(numbers: Floats, fact: Box | Bins, missing: Any = None) -> pa.Array:
-    """Return numbers in the declared form: dates as dates, durations as durations."""
+    """Return numbers in the declared form: dates as dates, durations as durations.
+
+    Whole numbers of a column of integers are integers; a centre of them is a mean, and need not be.
+    """
+    if fact.form == "integer" and (np.isnan(numbers) | (numbers == np.rint(numbers))).all():
+        gaps = np.isnan(numbers) if missing is None else missing
+        return pa.array(np.nan_to_num(numbers).astype(np.int64), mask=gaps)
     if fact.form == "date":
         return pa.array(np.rint(numbers).astype(np.int32), mask=missing).cast(pa.date32())
     if fact.form == "time" or fact.form in DURATIONS:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import codecs
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from privclust.exceptions import SchemaError
+from privclust.schema.writing import check_decimal, check_format, check_thousands, check_words
 
 
 @dataclass(frozen=True)
@@ -25,12 +27,22 @@ class Csv:
         file begins with its mark.
     quote : str, default='"'
         The character around fields that hold delimiters; empty if no field is quoted.
+    thousands : str, default=""
+        The mark between thousands, such as ``"."`` in ``1.200,50``; one of ``. , ' _`` or a space.
+    format : str or None, default=None
+        How dates and times are written, such as ``"%d.%m.%Y"``; ISO 8601 if not given.
+    true, false : sequence of str, default=()
+        Words for yes and no where booleans are declared, such as ``["ja"]`` and ``["nein"]``.
     """
 
     delimiter: str | None = None
     decimal: str = "."
     encoding: str | None = None
     quote: str = '"'
+    thousands: str = ""
+    format: str | None = None
+    true: Sequence[str] = ()
+    false: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if self.delimiter is not None and not _is_mark(self.delimiter):
@@ -38,8 +50,12 @@ class Csv:
                 'The delimiter must be one ASCII character, such as ";", and not a letter, digit '
                 "or line end; correct it."
             )
-        if self.decimal not in (".", ","):
-            raise SchemaError('The decimal mark must be "." or ","; write one of them.')
+        check_decimal(self.decimal)
+        check_thousands(self.thousands)
+        if self.format is not None:
+            check_format(self.format)
+        for name in ("true", "false"):
+            object.__setattr__(self, name, check_words(getattr(self, name), name))
         if self.quote != "" and not _is_mark(self.quote):
             raise SchemaError(
                 "The quote must be one ASCII character that is not a letter or digit, or empty; "
@@ -56,7 +72,8 @@ class Csv:
     def to_dict(self) -> dict[str, Any]:
         """Return what differs from the default, as in a file."""
         usual = asdict(Csv())
-        return {key: value for key, value in asdict(self).items() if value != usual[key]}
+        changed = {key: value for key, value in asdict(self).items() if value != usual[key]}
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in changed.items()}
 
 
 def _is_mark(text: object) -> bool:

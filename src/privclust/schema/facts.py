@@ -10,23 +10,36 @@ category instead: those rules never fail.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from datetime import date, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from privclust.exceptions import SchemaError
+from privclust.schema.dialect import Csv
 from privclust.schema.forms import (
     Form,
     category,
     form_of,
     format_number,
+    is_iso,
     items,
     number,
     one_of,
     parse_bound,
     plain_bound,
+    valid_text,
     weight,
+)
+from privclust.schema.writing import (
+    Writing,
+    check_decimal,
+    check_format,
+    check_thousands,
+    check_words,
+    parse_format,
+    writes_moments,
+    writes_numbers,
 )
 
 # The fact about columns that hold one of a list of values, and what all facts share.
@@ -37,17 +50,21 @@ Kind = Literal["text", "integer", "boolean"]
 MISSING_CATEGORY = ("error", "category", "omit")
 
 
+# How a column is written, where that differs from the rest of its file.
+_WRITTEN = ("format", "decimal", "thousands")
+
+
 class _FactBase:
     """Shared by all facts: plain data, and a short repr that leaves out rules at their default."""
 
     def __repr__(self) -> str:
         parts = []
-        for field in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, field.name)
-            if field.default is MISSING or value != field.default:
-                plain = self._file_value(field.name)
+        for part in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, part.name)
+            if part.default is MISSING or value != part.default:
+                plain = self._file_value(part.name)
                 plain = tuple(plain) if isinstance(plain, list) else plain
-                parts.append(f"{field.name}={plain!r}")
+                parts.append(f"{part.name}={plain!r}")
         return f"{type(self).__name__}({', '.join(parts)})"
 
     def _set(self, name: str, value: object) -> None:
@@ -59,11 +76,17 @@ class _FactBase:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the keys and values that make the fact again, as written in a file."""
-        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
+        names = [part.name for part in fields(self)]  # type: ignore[arg-type]
         document = {name: self._file_value(name) for name in names}
-        if document.get("weight") == 1:  # older files have none
-            del document["weight"]
-        return document
+        # Older files have none of these.
+        usual: dict[str, Any] = {
+            "weight": 1,
+            **dict.fromkeys(_WRITTEN),
+            "unit": "",
+            "true": [],
+            "false": [],
+        }
+        return {k: v for k, v in document.items() if k not in usual or v != usual[k]}
 
     def _file_value(self, name: str) -> Any:
         """Return a field as written in a file; a weight is a plain number whatever the form."""
@@ -89,12 +112,17 @@ class Categories(_FactBase):
         Fail on a value that is not listed, or count all such values in one category of their own.
     weight : float, default=1
         How much the column counts in distances, see :class:`Box`.
+    true, false : sequence of str, default=()
+        Words for yes and no in a text file, such as ``["ja"]`` and ``["nein"]``, if the values are
+        booleans; those of the file's :class:`Csv` if not given.
     """
 
     values: Sequence[str] | Sequence[int] | Sequence[bool]
     missing: Literal["error", "category", "omit"] = "error"
     unknown: Literal["error", "other"] = "error"
     weight: float = 1.0
+    true: Sequence[str] = field(default=(), kw_only=True)
+    false: Sequence[str] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         values = tuple(category(value) for value in items(self.values, "values"))
@@ -108,13 +136,25 @@ class Categories(_FactBase):
         one_of(self.missing, "missing", MISSING_CATEGORY)
         one_of(self.unknown, "unknown", ("error", "other"))
         self._set("weight", weight(self.weight))
+        for name in ("true", "false"):
+            self._set(name, check_words(getattr(self, name), name))
+        if (self.true or self.false) and self.kind != "boolean":
+            raise SchemaError(
+                "Words for true and false belong to values = [false, true]; list the words "
+                "themselves as values, or declare booleans."
+            )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Categories):
             return NotImplemented
         # In Python 1 equals True; in a column it does not.
-        mine = (self.kind, self.values, self.missing, self.unknown, self.weight)
-        return mine == (other.kind, other.values, other.missing, other.unknown, other.weight)
+        return self.kind == other.kind and all(
+            getattr(self, part.name) == getattr(other, part.name) for part in fields(self)
+        )
+
+    def writing_rule(self, file: Csv) -> Writing:
+        """Return how its texts are written, in a file with these defaults."""
+        return Writing(true=tuple(self.true or file.true), false=tuple(self.false or file.false))
 
     def describe(self) -> str:
         """Say in a few words what is declared."""
@@ -155,6 +195,8 @@ class Categories(_FactBase):
 
 
 _NARROWEST = 1e-150
+# Means of whole numbers over a range at least this wide are shown as whole numbers.
+_WIDE = 20
 
 Bound = float | date | timedelta | str  # as it may be given; kept as a number
 
@@ -163,15 +205,72 @@ class _NumericFact(_FactBase):
     """Shared by facts about numbers: how they are written."""
 
     form: Form
+    format: str | None
+    decimal: str | None
+    thousands: str | None
+    unit: str
 
     def shown(self, value: float) -> str:
-        """Return a number of this column as a reader expects it: a date as a date."""
-        return format_number(value, self.form)
+        """Return a number of this column as a reader expects it: a date as a date.
+
+        Of whole numbers over a wide range no fraction is shown.
+        """
+        text = format_number(value, self.form)
+        if self.form == "integer" and (self._width() >= _WIDE or value == round(value)):
+            text = f"{value:.0f}"
+        return f"{text} {self.unit}" if self.unit else text
+
+    def _width(self) -> float:
+        raise NotImplementedError
+
+    def writing_rule(self, file: Csv) -> Writing:
+        """Return how its texts are written, in a file with these defaults."""
+        if writes_moments(self.form):
+            return Writing(self.form, self.format or file.format)
+        if not writes_numbers(self.form):
+            return Writing(self.form)
+        return Writing(
+            self.form,
+            decimal=self.decimal or file.decimal,
+            thousands=file.thousands if self.thousands is None else self.thousands,
+            unit=self.unit,
+            true=tuple(file.true),
+            false=tuple(file.false),
+        )
+
+    def _check_written(self) -> None:
+        """Check how the column is written, once its form is known."""
+        if self.format is not None:
+            check_format(self.format)
+            if not writes_moments(self.form):
+                raise SchemaError(
+                    "A format is for dates and times; give bounds that are dates, such as "
+                    '"2024-12-31", or drop it.'
+                )
+        if self.decimal is not None:
+            check_decimal(self.decimal)
+        if self.thousands is not None:
+            check_thousands(self.thousands)
+        if not isinstance(self.unit, str):
+            raise SchemaError('The unit of a column must be text, such as "%"; correct it.')
+        self._set("unit", valid_text(self.unit.strip(), "unit"))
+        marks = self.decimal is not None or self.thousands is not None or self.unit
+        if marks and not writes_numbers(self.form):
+            raise SchemaError(
+                "A decimal mark, thousands and a unit are for numbers, not for "
+                f'form = "{self.form}"; drop them.'
+            )
+
+    def _given(self, value: Any) -> Any:
+        """Return a bound as it is meant: ISO 8601, or in the column's own format."""
+        if not isinstance(value, str) or not isinstance(self.format, str) or is_iso(value):
+            return value
+        return parse_format(value, self.format) or value
 
     def _plain(self, value: Any) -> Any:
         if isinstance(value, tuple):
             return [*map(self._plain, value)]
-        return value if isinstance(value, str) else plain_bound(value, self.form)
+        return plain_bound(value, self.form) if isinstance(value, float) else value
 
     def to_dict(self) -> dict[str, Any]:
         """Return the keys and values that make the fact again, as written in a file."""
@@ -201,6 +300,15 @@ class Box(_NumericFact):
     weight : float, default=1
         How much the column counts: differences in it are multiplied by the weight before they are
         squared and added up. It applies to the distances of k-means and of summaries.
+    format : str or None, default=None
+        How dates and times are written as text, such as ``"%d.%m.%Y"``, in the letters of Python's
+        ``strptime``; that of the file's :class:`Csv`, or ISO 8601, if not given.
+    decimal, thousands : str or None, default=None
+        The marks within numbers that are written as text, such as ``","`` and ``"."`` in
+        ``1.200,50``; those of the file's :class:`Csv` if not given.
+    unit : str, default=""
+        What the numbers count, such as ``"%"`` or ``"kg"``: it may stand next to a number that is
+        written as text, and is shown behind numbers of a release.
 
     Examples
     --------
@@ -213,6 +321,10 @@ class Box(_NumericFact):
     missing: float | Literal["error"] = "error"
     form: Form = "number"
     weight: float = 1.0
+    format: str | None = field(default=None, kw_only=True)
+    decimal: str | None = field(default=None, kw_only=True)
+    thousands: str | None = field(default=None, kw_only=True)
+    unit: str = field(default="", kw_only=True)
 
     if TYPE_CHECKING:
 
@@ -223,10 +335,18 @@ class Box(_NumericFact):
             missing: Bound = "error",
             form: Form = "number",
             weight: float = 1.0,
+            *,
+            format: str | None = None,
+            decimal: str | None = None,
+            thousands: str | None = None,
+            unit: str = "",
         ) -> None: ...
 
     def __post_init__(self) -> None:
+        for name in ("low", "high", "missing"):
+            self._set(name, self._given(getattr(self, name)))
         self._set("form", form_of(self.form, (self.low, self.high)))
+        self._check_written()
         self._set("low", parse_bound(self.low, "low", self.form))
         self._set("high", parse_bound(self.high, "high", self.form))
         if not self.low < self.high:
@@ -244,11 +364,15 @@ class Box(_NumericFact):
         """Say in a few words what is declared."""
         return f"{self.shown(self.low)} to {self.shown(self.high)}"
 
+    def _width(self) -> float:
+        return self.high - self.low
+
     def _constant(self) -> float:
         if isinstance(self.missing, str) and self.form not in ("date", "time"):
             raise SchemaError(
                 f'missing={self.missing!r} is not a rule for numbers; use "error" or a number '
-                "within the bounds."
+                'within the bounds, or cut the column into edges, which take "category" and '
+                '"omit".'
             )
         constant = parse_bound(self.missing, "missing", self.form)
         if not self.low <= constant <= self.high:
@@ -276,15 +400,21 @@ class Bins(_NumericFact):
         Fail on a missing number, count it in a category of its own after the bins, or leave it out
         of distances.
     form : str, default="number"
-        How the column is written, see :class:`Box`.
+        What the numbers are, see :class:`Box`.
     weight : float, default=1
         How much the column counts in distances, see :class:`Box`.
+    format, decimal, thousands, unit : str
+        How the column is written, see :class:`Box`.
     """
 
     edges: Sequence[float]
     missing: Literal["error", "category", "omit"] = "error"
     form: Form = "number"
     weight: float = 1.0
+    format: str | None = field(default=None, kw_only=True)
+    decimal: str | None = field(default=None, kw_only=True)
+    thousands: str | None = field(default=None, kw_only=True)
+    unit: str = field(default="", kw_only=True)
 
     if TYPE_CHECKING:
 
@@ -294,11 +424,17 @@ class Bins(_NumericFact):
             missing: Literal["error", "category", "omit"] = "error",
             form: Form = "number",
             weight: float = 1.0,
+            *,
+            format: str | None = None,
+            decimal: str | None = None,
+            thousands: str | None = None,
+            unit: str = "",
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        given = items(self.edges, "edges")
+        given = [self._given(edge) for edge in items(self.edges, "edges")]
         self._set("form", form_of(self.form, given))
+        self._check_written()
         edges = tuple(parse_bound(edge, "an edge", self.form) for edge in given)
         if len(edges) < 2:
             raise SchemaError("Bins need at least two edges; add the missing edges.")
@@ -312,6 +448,9 @@ class Bins(_NumericFact):
         """Say in a few words what is declared."""
         first, last = self.shown(self.edges[0]), self.shown(self.edges[-1])
         return f"{len(self.edges) - 1} bins from {first} to {last}"
+
+    def _width(self) -> float:
+        return self.edges[-1] - self.edges[0]
 
     @property
     def size(self) -> int:

@@ -17,7 +17,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
-from privclust.exceptions import SchemaError
+from privclust.exceptions import SchemaError, did_you_mean
 from privclust.schema.csvw import document_from_csvw
 from privclust.schema.dialect import Csv
 from privclust.schema.facts import Ball, Bins, Box, Categories, Fact
@@ -30,6 +30,9 @@ _FACTS: tuple[tuple[frozenset[str], type[Box] | type[Bins] | type[Categories]], 
     (frozenset({"edges"}), Bins),
     (frozenset({"values"}), Categories),
 )
+_RULES = frozenset({"missing", "weight"})
+_OF_CATEGORIES = frozenset({"unknown", "true", "false"})
+_OF_NUMBERS = frozenset({"form", "integer", "format", "decimal", "thousands", "unit"})
 
 
 def make_fact(name: object, make: Callable[..., Fact], *arguments: object) -> Fact:
@@ -48,17 +51,26 @@ def fact_from(entry: object) -> Fact:
     given = [(keys, fact) for keys, fact in _FACTS if keys & entry.keys()]
     if not given:
         known = {key for keys, _ in _FACTS for key in keys}
-        check_keys(entry, known | {"missing", "weight", "unknown", "form"}, "the column")
+        check_keys(entry, known | _RULES | _OF_CATEGORIES | _OF_NUMBERS, "the column")
     if len(given) != 1:
         raise SchemaError(
             "A column needs one kind of fact; give either low and high, or edges, or values."
         )
     keys, fact = given[0]
-    rules = {"missing", "weight", "unknown" if fact is Categories else "form"}
-    check_keys(entry, keys | rules, "the column")
+    own = _OF_CATEGORIES if fact is Categories else _OF_NUMBERS
+    check_keys(entry, keys | _RULES | own, "the column")
     if keys - entry.keys():
         raise SchemaError("A Box needs both bounds; give low and high.")
-    return fact(**entry)
+    return fact(**_with_form(entry))
+
+
+def _with_form(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a fact, in which ``integer = true`` is the form of whole numbers."""
+    given = dict(entry)
+    whole = given.pop("integer", False)
+    if not isinstance(whole, bool) or (whole and given.get("form", "integer") != "integer"):
+        raise SchemaError("integer = true says that numbers are whole; drop the other form.")
+    return {**given, "form": "integer"} if whole else given
 
 
 def csv_from(entry: object) -> Csv:
@@ -84,7 +96,10 @@ def check_keys(table: object, allowed: Iterable[str], where: str) -> None:
     for key in table:
         if key not in allowed:
             keys = ", ".join(sorted(allowed))
-            raise SchemaError(f"Unknown key {key!r} in {where}; the keys allowed are {keys}.")
+            raise SchemaError(
+                f"Unknown key {key!r} in {where}{did_you_mean(key, allowed)}; the keys allowed are "
+                f"{keys}."
+            )
 
 
 # Schema files: JSON and TOML text to and from plain dicts, with one-sentence errors.
@@ -147,6 +162,29 @@ def toml_text(document: Mapping[str, Any]) -> str:
     for title in ("ball", "csv"):
         if title in document:
             lines += _section(title, document[title])
+    return "\n".join(lines)
+
+
+_FILL_IN = """\
+# numbers:    low = 0          high = 100      missing = 50
+# dates:      low = 2020-01-01 high = 2024-12-31   format = "%d.%m.%Y"
+# categories: values = ["a", "b"]   missing = "category"   unknown = "other"
+"""
+
+
+def skeleton_text(names: Iterable[str], ignore: Iterable[str], csv: Csv) -> str:
+    """Return a schema file to fill in: a section for each column, without facts."""
+    lines = [
+        "# A skeleton from the names of the columns; no row was read. Write under each column what",
+        "# is publicly known of it, in one of these ways, or move its name to ignore:",
+        _FILL_IN,
+        f"ignore = {_value(list(ignore))}",
+        "",
+    ]
+    for name in names:
+        lines += _section(f"columns.{_key(name)}", {})
+    if csv != Csv():
+        lines += _section("csv", csv.to_dict())
     return "\n".join(lines)
 
 

@@ -29,7 +29,10 @@ _LIGHTEST, _HEAVIEST = 1e-6, 1e6
 def number(value: object, name: str) -> float:
     """Return a Python float, whose repr round trips exactly."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise SchemaError(f"A schema needs a number as {name}, got {value!r}; write a number.")
+        dates = ", or a date such as 2024-12-31 (others need a format)" * isinstance(value, str)
+        raise SchemaError(
+            f"A schema needs a number as {name}, got {value!r}; write a number{dates}."
+        )
     try:
         found = float(value)
     except OverflowError:
@@ -107,6 +110,11 @@ _DAY = timedelta(days=1)
 _LIKE_A_DATE = re.compile(r"\s*[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
+def is_iso(text: str) -> bool:
+    """Return whether a text begins as a date of ISO 8601 does."""
+    return _LIKE_A_DATE.match(text) is not None
+
+
 def form_of(form: object, bounds: Iterable[object]) -> Form:
     """Return the declared form; bounds that are dates or times need not declare theirs."""
     if form not in get_args(Form):
@@ -122,6 +130,8 @@ def form_of(form: object, bounds: Iterable[object]) -> Form:
 
 def parse_bound(value: object, name: str, form: Form) -> float:
     """Return the number that a bound stands for."""
+    if form in ("date", "time") and type(value) is float:  # as facts keep it
+        return number(value, name)
     if form == "date":
         return float((_parse_timestamp(value, name).date() - _EPOCH.date()).days)
     if form == "time":

@@ -16,13 +16,14 @@ import numpy as np
 
 import privclust
 from privclust._typing import Floats
-from privclust.exceptions import SchemaError
+from privclust.exceptions import SchemaError, did_you_mean
 from privclust.schema import files
 from privclust.schema.csvw import csvw_from_document, document_from_csvw
 from privclust.schema.dialect import Csv
 from privclust.schema.facts import Ball, Bins, Box, Categories, Fact
 from privclust.schema.files import ball_from, check_keys, csv_from, fact_from, make_fact
 from privclust.schema.forms import items, valid_text
+from privclust.schema.writing import Writing
 
 if TYPE_CHECKING:
     from privclust.steward.check import CheckReport
@@ -54,12 +55,15 @@ def check_ignore(ignore: Sequence[str], declared: tuple[str, ...]) -> tuple[str,
     """Return the columns to ignore, none of which may be declared."""
     names, taken = items(ignore, "ignore"), set(declared)
     for name in names:
-        if not isinstance(name, str) or not name:
+        if not isinstance(name, str):  # empty for the one without a name, as of an index
             raise SchemaError(f"An ignored column must be text, got {name!r}; name the column.")
         if name in taken:
             raise SchemaError(f"Column {name!r} is declared and ignored; drop one of the two.")
     return tuple(dict.fromkeys(valid_text(str(name), "an ignored column") for name in names))
 
+
+# In ``ignore``: every column that is not declared.
+ALL_OTHERS = "*"
 
 # Columns whose widths differ by more than this factor are not alike in a distance.
 _UNEVEN = 10.0
@@ -76,8 +80,8 @@ class Schema:
     ball : Ball or None, default=None
         A joint bound over all Box columns, on top of their boxes.
     ignore : sequence of str, default=()
-        Columns of the data that are not read. A column that is neither declared nor ignored is an
-        error.
+        Columns of the data that are not read; ``["*"]`` for all that are not declared. A column
+        that is neither declared nor ignored is an error, unless it has no name.
     csv : Csv or None, default=None
         How CSV files are written, where that is not the usual way.
     note : str, default=""
@@ -115,6 +119,8 @@ class Schema:
         object.__setattr__(self, "ignore", check_ignore(ignore, self.names))
         object.__setattr__(self, "csv", csv or Csv())
         object.__setattr__(self, "note", valid_text(note, "note"))
+        for name, fact in pairs:
+            make_fact(name, fact.writing_rule, self.csv)
         if ball is not None:
             self._check_ball(ball)
 
@@ -168,6 +174,10 @@ class Schema:
     def high(self) -> Floats:
         """Upper bounds of the Box columns."""
         return np.array([box.high for _, box in self._boxes], dtype=np.float64)
+
+    def writing_rule(self, name: str) -> Writing:
+        """Return how the texts of a column are written, in files of this schema."""
+        return self.columns[name].writing_rule(self.csv)
 
     def __getitem__(self, name: str) -> Fact:
         return self.columns[name]
@@ -231,20 +241,22 @@ class Schema:
         return Schema(pairs, ball=self.ball, ignore=self.ignore, csv=self.csv, note=text)
 
     def only(self, names: Sequence[str]) -> Schema:
-        """Return the schema of some of its columns, in its order; the others are ignored."""
+        """Return the schema of some of its columns, in its order; all others are ignored."""
         declared = set(self.names)
         unknown = [name for name in names if name not in declared]
         if unknown:
-            raise SchemaError(f"Column {unknown[0]!r} is not in the schema; declare it there.")
+            meant = did_you_mean(unknown[0], self.names)
+            raise SchemaError(
+                f"Column {unknown[0]!r} is not in the schema{meant}; declare it there."
+            )
         wanted = set(names)
         kept = [(name, fact) for name, fact in self._columns if name in wanted]
-        left = [name for name in self.names if name not in wanted]
         ball = self.ball
         if ball is not None:
             # A row is no farther from the center in fewer columns than in all of them.
             centre = zip(self.numeric, ball.center, strict=True)
             ball = Ball(ball.radius, [at for name, at in centre if name in wanted])
-        return Schema(kept, ball=ball, ignore=[*self.ignore, *left], csv=self.csv, note=self.note)
+        return Schema(kept, ball=ball, ignore=[ALL_OTHERS], csv=self.csv, note=self.note)
 
     def uneven_widths(self) -> tuple[str, str] | None:
         """Return the narrowest and the widest Box column if the widths differ over tenfold.

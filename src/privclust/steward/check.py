@@ -5,29 +5,22 @@ It draws no noise and charges nothing, so nothing of it may be published; the re
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.types as pt
 
 from privclust._typing import Mask
-from privclust.data.columns.kinds import TypedColumn
 from privclust.data.columns.refusals import numbers_of
-from privclust.data.columns.table import ARROW_TYPE, CATEGORIES, IDS, MISSING_WORDS, NUMBERS
-from privclust.data.columns.words import id_refusal, in_words
-from privclust.data.encode import forms_of
+from privclust.data.encode import writings_of
 from privclust.data.rows import Block
 from privclust.exceptions import NoRowsError
 from privclust.reading.declared import open_declared
 from privclust.reading.opening import open_rows
-from privclust.schema.facts import Bins, Box, Categories, Fact
 from privclust.schema.schema import Schema
+from privclust.steward.tally import PeopleTally, Tally
 from privclust.unit.rows import IdType
 
 # A column of the caller's rows as text, handed back to the caller, such as the ids of the rows.
@@ -63,6 +56,7 @@ class ColumnCheck:
     above: int
     unknown: int  # rows whose value is not in the declared list
     problems: tuple[str, ...]  # what a fit would refuse
+    doubts: tuple[str, ...] = ()  # what it would read, and probably not as it is meant
 
 
 @dataclass(frozen=True)
@@ -96,11 +90,17 @@ class CheckReport:
             found.append("The data have no rows.")
         if self.people and self.people.missing:
             found.append(
-                f"Column {self.people.id_column!r} has {self.people.missing:,} missing ids."
+                f"Column {self.people.id_column!r} has {self.people.missing:,} missing ids; fill "
+                "them in, or count each as a person of its own (--missing-ids separate)."
             )
         if self.people and self.people.problem:
             found.append(self.people.problem)
         return tuple(found)
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What a fit would read without an error, and probably not as it is meant."""
+        return tuple(doubt for column in self.columns for doubt in column.doubts)
 
     def share(self, count: int) -> str:
         """Return a count as a share of all rows."""
@@ -121,7 +121,9 @@ class CheckReport:
                 )
         if self.problems:
             yield f"A fit would be refused: {' '.join(self.problems)}"
-        else:
+        if self.doubts:
+            yield f"A fit would not see what these rows say: {' '.join(self.doubts)}"
+        if not self.problems and not self.doubts:
             yield "A fit would read these rows."
 
     def table(self) -> list[tuple[str, ...]]:
@@ -143,6 +145,7 @@ class CheckReport:
             "columns": [_plain(asdict(column)) for column in self.columns],
             "people": None if self.people is None else asdict(self.people),
             "problems": list(self.problems),
+            "doubts": list(self.doubts),
         }
 
     def __repr__(self) -> str:
@@ -153,6 +156,32 @@ class CheckReport:
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(repr(self))}</pre>"
+
+
+def _column_check(tally: Tally) -> ColumnCheck:
+    names = ("missing", "foreign", "below", "above", "unknown")
+    return ColumnCheck(
+        name=tally.name,
+        declared=tally.fact.describe(),
+        stored=tuple(sorted(tally.stored)),
+        problems=tuple(tally.problems()),
+        doubts=tuple(tally.doubts()),
+        **{name: tally.counts[name] for name in names},
+    )
+
+
+def _people_check(people: PeopleTally, id_column: str, max_rows: int | None) -> PeopleCheck:
+    rows = people.rows_of_people
+    return PeopleCheck(
+        id_column=id_column,
+        people=len(rows),
+        missing=people.missing,
+        mean_rows=float(rows.mean()) if len(rows) else 0.0,
+        most_rows=int(rows.max(initial=0)),
+        max_rows=max_rows,
+        rows_left_out=None if max_rows is None else int(np.maximum(rows - max_rows, 0).sum()),
+        problem=people.problem,
+    )
 
 
 def _plain(document: dict[str, Any]) -> dict[str, Any]:
@@ -181,8 +210,10 @@ def check_rows(
     id_type : "text" or "number"
         How ids are compared, see :class:`privclust.Person`.
     """
-    tallies = [_Tally(name, fact) for name, fact in schema.columns.items()]
-    rows, clipped, people = 0, 0, _People(id_type)
+    tallies = [
+        Tally(name, fact, schema.writing_rule(name)) for name, fact in schema.columns.items()
+    ]
+    rows, clipped, people = 0, 0, PeopleTally(id_type)
     with open_declared(data, schema, id_column=id_column, may_be_empty=True, typed=False) as source:
         try:
             for block in source.blocks():
@@ -194,8 +225,8 @@ def check_rows(
                     people.add(block.column(id_column), id_column)
         except NoRowsError:
             pass
-    columns = tuple(tally.result() for tally in tallies)
-    found = None if id_column is None else people.result(id_column, max_rows)
+    columns = tuple(map(_column_check, tallies))
+    found = None if id_column is None else _people_check(people, id_column, max_rows)
     return CheckReport(rows, columns, clipped, found)
 
 
@@ -208,137 +239,11 @@ def check_columns(data: Any, schema: Schema, *, id_column: str | None = None) ->
         pass
 
 
-@dataclass
-class _Tally:
-    """The counts of one column."""
-
-    name: str
-    fact: Fact
-    stored: set[str] = field(default_factory=set)
-    counts: Counter[str] = field(default_factory=Counter)
-
-    def add(self, block: Block) -> Mask:
-        """Count the rows of a block and return which of them are clipped."""
-        column = block.column(self.name)
-        self.stored.add(_type_phrase(column))
-        if isinstance(self.fact, Categories):
-            self._add_categories(column, self.fact)
-            return np.zeros(block.n_rows, np.bool_)
-        return self._add_numbers(column, self.fact)
-
-    def _add_categories(self, column: TypedColumn, fact: Categories) -> None:
-        read = CATEGORIES[fact.kind].read(column)
-        listed = pc.is_in(read.values, value_set=pa.array(fact.values, ARROW_TYPE[fact.kind]))
-        missing = _mask(read.values.is_null()) & ~read.foreign
-        self.counts["missing"] += int(missing.sum())
-        self.counts["unknown"] += int((~_mask(listed) & ~missing).sum())
-
-    def _add_numbers(self, column: TypedColumn, fact: Box | Bins) -> Mask:
-        numbers = NUMBERS[fact.form].read(column).values.to_numpy(zero_copy_only=False)
-        finite = np.isfinite(numbers)
-        missing = ~finite & _missing(column)
-        low, high = (fact.low, fact.high) if isinstance(fact, Box) else _ends(fact)
-        below, above = finite & (numbers < low), finite & (numbers > high)
-        self.counts["missing"] += int(missing.sum())
-        self.counts["foreign"] += int((~finite & ~missing).sum())
-        self.counts["below"] += int(below.sum())
-        self.counts["above"] += int(above.sum())
-        return np.asarray(below | above)
-
-    def result(self) -> ColumnCheck:
-        names = ("missing", "foreign", "below", "above", "unknown")
-        counts = {name: self.counts[name] for name in names}
-        return ColumnCheck(
-            name=self.name,
-            declared=self.fact.describe(),
-            stored=tuple(sorted(self.stored)),
-            problems=tuple(self._problems()),
-            **counts,
-        )
-
-    def _problems(self) -> list[str]:
-        listed = isinstance(self.fact, Categories) and self.fact.unknown == "error"
-        rule = "a constant" if isinstance(self.fact, Box) else '"category"'
-        strict = self.fact.missing == "error"
-        refused = {
-            "missing": (strict, f"missing; declare missing = {rule} for it"),
-            "foreign": (strict, f"not of the declared form; declare missing = {rule} for it"),
-            "unknown": (listed, 'not in the declared list; declare unknown = "other" for it'),
-        }
-        return [
-            f"Column {self.name!r}: {self.counts[what]:,} of its values {words}."
-            for what, (is_refused, words) in refused.items()
-            if is_refused and self.counts[what]
-        ]
-
-
-class _People:
-    """The rows of every person."""
-
-    def __init__(self, id_type: IdType) -> None:
-        self._type = id_type
-        self._rows: Counter[str] = Counter()
-        self._missing = 0
-        self._problem: str | None = None
-
-    def add(self, ids: TypedColumn, name: str) -> None:
-        read = IDS[self._type].read(ids)
-        if read.foreign.any():
-            self._problem = str(id_refusal(read, name, as_numbers=self._type == "number"))
-            return
-        self._missing += read.values.null_count
-        for entry in read.values.drop_null().value_counts().to_pylist():
-            self._rows[entry["values"]] += entry["counts"]
-
-    def result(self, id_column: str, max_rows: int | None) -> PeopleCheck:
-        rows = np.array([*self._rows.values()], np.int64)
-        beyond = None if max_rows is None else int(np.maximum(rows - max_rows, 0).sum())
-        return PeopleCheck(
-            id_column=id_column,
-            people=len(rows),
-            missing=self._missing,
-            mean_rows=float(rows.mean()) if len(rows) else 0.0,
-            most_rows=int(rows.max(initial=0)),
-            max_rows=max_rows,
-            rows_left_out=beyond,
-            problem=self._problem,
-        )
-
-
 def _outside_ball(block: Block, schema: Schema) -> Mask:
     """Return which rows, clipped to the boxes, lie outside the declared ball."""
     if schema.ball is None:
         return np.zeros(block.n_rows, np.bool_)
-    rows = numbers_of(block, schema.numeric, forms_of(schema), schema.numeric)
+    rows = numbers_of(block, schema.numeric, writings_of(schema), schema.numeric)
     gaps = np.clip(rows, schema.low, schema.high) - np.array(schema.ball.center)
     # A missing number is put within the boxes; whether within the ball, its constant decides.
     return np.asarray(np.linalg.norm(np.nan_to_num(gaps), axis=1) > schema.ball.radius)
-
-
-def _missing(column: TypedColumn) -> Mask:
-    """Return which values are absent, not merely unreadable."""
-    array = column.decode()
-    if column.kind == "float":
-        return _mask(pc.is_null(array, nan_is_null=True))
-    if column.kind in ("text", "field"):
-        text = pc.utf8_trim_whitespace(array.cast(pa.large_string()))
-        words = pc.is_in(text, value_set=pa.array([*MISSING_WORDS, None], pa.large_string()))
-        return _mask(words)
-    if column.kind == "cell":
-        return _mask(pc.equal(pc.struct_field(array, "tag").fill_null(0), 0))
-    return _mask(array.is_null())
-
-
-def _ends(fact: Bins) -> tuple[float, float]:
-    return fact.edges[0], fact.edges[-1]
-
-
-def _type_phrase(column: TypedColumn) -> str:
-    if column.kind in ("text", "field", "cell"):
-        return in_words(column)
-    stored = column.array.type
-    return str(stored.value_type if pt.is_dictionary(stored) else stored)
-
-
-def _mask(array: pa.Array) -> Mask:
-    return np.asarray(array.to_numpy(zero_copy_only=False), np.bool_)

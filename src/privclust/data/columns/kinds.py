@@ -61,7 +61,7 @@ _LARGEST_WHOLE = 1e80
 
 def to_cells(values: Iterable[Any]) -> pa.Array:
     """Return values as cells, each made from its value alone."""
-    return array_of_cells([_cell(value) for value in values])
+    return array_of_cells([cell_of(value) for value in values])
 
 
 def array_of_cells(cells: list[Cell]) -> pa.Array:
@@ -71,7 +71,7 @@ def array_of_cells(cells: list[Cell]) -> pa.Array:
     return pa.StructArray.from_arrays(arrays, fields=list(CELLS))
 
 
-def _cell(value: Any) -> Cell:
+def cell_of(value: Any) -> Cell:
     """Return the cell of a value; it never raises."""
     try:
         if type(value).__name__ in _MISSING_TYPES:

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import get_args
+from functools import lru_cache, partial
 
 import numpy as np
 import pyarrow as pa
@@ -23,9 +22,10 @@ import pyarrow.types as pt
 
 from privclust._typing import Integers, Mask
 from privclust.data.columns.kinds import MOST_DAYS, TAGS, ColumnKind, TypedColumn, to_cells
-from privclust.data.columns.written import MICROSECONDS_A_DAY, in_form, written
+from privclust.data.columns.written import MICROSECONDS_A_DAY, in_form, plain_digits, written
 from privclust.schema.facts import Kind
 from privclust.schema.forms import DURATIONS, Form
+from privclust.schema.writing import Writing
 from privclust.unit.rows import IdType
 
 ARROW_TYPE: dict[Kind, pa.DataType] = {
@@ -37,6 +37,8 @@ ARROW_TYPE: dict[Kind, pa.DataType] = {
 MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 _TRUE_WORDS = ("true", "True", "TRUE")
 _FALSE_WORDS = ("false", "False", "FALSE")
+# A whole number that a program wrote as a fraction, as pandas does if another is missing.
+_WITH_ZEROS = r"^([-+]?[0-9]+)\.0*$"
 
 # Beyond this, floats skip integers: one number may mean several people.
 _EXACT_FLOATS = 2.0**53
@@ -138,13 +140,17 @@ def _finite(read: Function, array: pa.Array) -> Read:
     return Read(pc.if_else(pc.is_finite(values), values, None), np.zeros(len(array), bool))
 
 
-def _parse(target: pa.DataType, array: pa.Array) -> Read:
+def _parse(target: pa.DataType, writing: Writing, array: pa.Array) -> Read:
     """Parse fields of a source without types; a word for a missing value is missing."""
     # Every text is trimmed and compared, needed or not, so that time does not reveal padding.
     text = pc.utf8_trim_whitespace(array.cast(pa.large_string()))
     text = _replace_marks(text, MISSING_WORDS, None)
-    if pt.is_floating(target):
-        text = _replace_marks(_replace_marks(text, _TRUE_WORDS, "1"), _FALSE_WORDS, "0")
+    if pt.is_integer(target):
+        text = pc.replace_substring_regex(text, _WITH_ZEROS, r"\1")
+    else:
+        text = _replace_marks(text, (*_TRUE_WORDS, *writing.true), "1")
+        text = _replace_marks(text, (*_FALSE_WORDS, *writing.false), "0")
+    text = plain_digits(text, writing)
     try:
         return Read(text.cast(target), np.zeros(len(text), bool))
     except pa.ArrowException:
@@ -173,8 +179,8 @@ def _replace_marks(text: pa.Array, words: tuple[str, ...], by: str | None) -> pa
     return pc.if_else(found, pa.scalar(by, pa.large_string()), text)
 
 
-def _written(form: Form, array: pa.Array) -> Read:
-    numbers = written(array, form)
+def _written(writing: Writing, array: pa.Array) -> Read:
+    numbers = written(array, writing)
     return _mark_lost(array, pa.array(numbers, mask=np.isnan(numbers)))
 
 
@@ -266,16 +272,19 @@ def _mask(array: pa.Array) -> Mask:
     return np.asarray(array.to_numpy(zero_copy_only=False), np.bool_)
 
 
-def _numbers(form: Form) -> TableLine:
+@lru_cache(maxsize=2**10)
+def number_line(writing: Writing) -> TableLine:
+    """Return the line of numbers that are written so."""
     functions: dict[ColumnKind, Function]
+    form = writing.form
     if form in ("number", "integer"):
         functions = {
             **dict.fromkeys(("float", "integer", "unsigned", "boolean"), _cast),
             "decimal": _decimal,
-            "field": partial(_parse, pa.float64()),
+            "field": partial(_parse, pa.float64(), writing),
         }
         return TableLine(pa.float64(), functions)
-    functions = dict.fromkeys(("text", "field"), partial(_written, form))
+    functions = dict.fromkeys(("text", "field"), partial(_written, writing))
     if form == "text":
         as_they_are: tuple[ColumnKind, ...] = ("float", "integer", "unsigned")
         functions |= dict.fromkeys(as_they_are, partial(_finite, _cast))
@@ -287,26 +296,26 @@ def _numbers(form: Form) -> TableLine:
     return TableLine(pa.float64(), functions)
 
 
-NUMBERS: dict[Form, TableLine] = {form: _numbers(form) for form in get_args(Form)}
-
-CATEGORIES: dict[Kind, TableLine] = {
-    "text": TableLine(
-        pa.large_string(), dict.fromkeys(("text", "field"), partial(_itself, pa.large_string()))
-    ),
-    "integer": TableLine(
-        pa.int64(),
-        {
-            "integer": partial(_itself, pa.int64()),
+@lru_cache(maxsize=2**10)
+def category_line(kind: Kind, writing: Writing) -> TableLine:
+    """Return the line of categories of a kind; a writing has the words for booleans."""
+    result = ARROW_TYPE[kind]
+    functions: dict[ColumnKind, Function] = {"field": partial(_parse, result, writing)}
+    if kind == "text":
+        functions = dict.fromkeys(("text", "field"), partial(_itself, result))
+    elif kind == "boolean":
+        functions["boolean"] = partial(_itself, result)
+        if writing.true or writing.false:
+            functions["text"] = functions["field"]
+    else:
+        functions |= {
+            "integer": partial(_itself, result),
             "unsigned": _short,
             "float": _whole_float,
             "decimal": _whole_decimal,
-            "field": partial(_parse, pa.int64()),
-        },
-    ),
-    "boolean": TableLine(
-        pa.bool_(), {"boolean": partial(_itself, pa.bool_()), "field": partial(_parse, pa.bool_())}
-    ),
-}
+        }
+    return TableLine(result, functions)
+
 
 _IDS: dict[ColumnKind, Function] = {
     **dict.fromkeys(("text", "field", "integer", "unsigned"), _id_text),

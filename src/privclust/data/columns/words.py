@@ -12,7 +12,8 @@ from privclust.data.columns.kinds import TAGS, TypedColumn
 from privclust.data.columns.table import Read
 from privclust.exceptions import DataError, MixedTypesError
 from privclust.schema.facts import Kind
-from privclust.schema.forms import DURATIONS, Form
+from privclust.schema.forms import DURATIONS
+from privclust.schema.writing import Writing
 
 _WORDS: dict[str, str] = {
     "float": "numbers",
@@ -43,18 +44,23 @@ def in_words(column: TypedColumn) -> str:
     return _WORDS.get(column.kind) or f"values of type {column.array.type}"
 
 
-def number_refusal(column: TypedColumn, name: str, form: Form) -> DataError:
+def number_refusal(column: TypedColumn, name: str, writing: Writing) -> DataError:
     """Return the error about values that do not read as the numbers that are declared."""
-    if form != "number":
-        what, example = _FORMS[form]
-        return DataError(
-            f"Column {name!r} holds values that are not {what}, which are declared; write them "
-            f"as {example}, or declare what stands for missing ones."
-        )
     if column.kind == "cell":
         return _mixed_error(column, name)
+    if writing.form not in _FORMS:
+        return DataError(
+            f"Column {name!r} holds {in_words(column)} where numbers are declared; "
+            f"{_remedy(column)}."
+        )
+    what, example = _FORMS[writing.form]
+    example = writing.format or example
+    how = 'format = "%d.%m.%Y"' if writing.form in ("date", "time") else 'decimal = ","'
+    how = "" if writing.form in DURATIONS else f"declare how they are written, such as {how}, "
     return DataError(
-        f"Column {name!r} holds {in_words(column)} where numbers are declared; {_remedy(column)}."
+        f"Column {name!r} holds values that are not {what} written as {example}, which are "
+        f"declared; {how or 'write them so, '}or declare what stands for missing ones: "
+        "privclust check says which."
     )
 
 
@@ -66,7 +72,7 @@ def category_refusal(column: TypedColumn, name: str, kind: Kind) -> DataError:
     if column.kind == "field":
         return DataError(
             f"Column {name!r} holds text where {wanted} are declared; list its values as text in "
-            "the schema."
+            "the schema, or of booleans declare the words for true and false."
         )
     if what == wanted:
         return DataError(
@@ -74,10 +80,13 @@ def category_refusal(column: TypedColumn, name: str, kind: Kind) -> DataError:
         )
     if what == "numbers" and wanted == "integers":
         return DataError(
-            f"Column {name!r} holds fractions where integers are declared; round it or declare "
-            "Bins."
+            f"Column {name!r} holds fractions where integers are declared; declare numbers "
+            "(low and high) or bins (edges) for it."
         )
-    relist = f" or list its values as {what} in the schema" * (what in _PLURAL.values())
+    as_what = "integers" if what == "numbers" else what
+    relist = f" or list its values as {as_what} in the schema" * (as_what in _PLURAL.values())
+    if kind == "boolean" and column.kind == "text":
+        relist += ", or declare the words for true and false"
     are = "is" if wanted == "text" else "are"
     return DataError(
         f"Column {name!r} holds {what} where {wanted} {are} declared; convert it{relist}."
@@ -89,7 +98,7 @@ def id_refusal(read: Read, name: str, *, as_numbers: bool) -> DataError:
     if not read.foreign.any():
         return DataError(
             f"Column {name!r} is the id column but has missing ids; fill them in, remove those "
-            'rows, or declare missing="separate" for the unit.'
+            'rows, or declare missing="separate" for the unit (--missing-ids separate).'
         )
     if as_numbers:
         return DataError(
@@ -107,7 +116,7 @@ def _mixed_error(column: TypedColumn, name: str) -> DataError:
     if "bytes" in tags:
         return DataError(
             f"Column {name!r} holds bytes that are not UTF-8 text; declare the encoding of the "
-            "file or correct it."
+            'file, such as encoding = "cp1252" or --encoding cp1252.'
         )
     return MixedTypesError(
         f"Column {name!r} holds values of mixed or unsupported types; convert it, because a column "
@@ -116,8 +125,18 @@ def _mixed_error(column: TypedColumn, name: str) -> DataError:
 
 
 def _remedy(column: TypedColumn) -> str:
-    if column.kind in ("text", "field"):
-        return "convert it to numbers or declare its categories"
-    if column.kind in ("date", "moment", "duration"):
-        return "convert it to numbers, such as days since a public date"
-    return "convert it to numbers or drop it"
+    if column.kind == "field":
+        return (
+            'declare how it is written (decimal = ",", thousands, unit), what stands for missing '
+            "numbers, or its categories, or ignore it: privclust check says which"
+        )
+    if column.kind == "text":
+        return (
+            'declare form = "text" if the text is numbers, dates as bounds if it is dates, or its '
+            "categories, or ignore it"
+        )
+    if column.kind in ("date", "moment"):
+        return 'declare dates as its bounds, such as low = "2020-01-01"'
+    if column.kind == "duration":
+        return 'declare the form "seconds", "minutes", "hours" or "days"'
+    return "convert it to numbers or ignore it"

@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 
 from privclust._typing import Floats, Integers
 from privclust.schema.forms import DURATIONS, Form
+from privclust.schema.writing import Writing
 
 MICROSECONDS_A_DAY = 86_400_000_000
+_NO_NUMBER = "?"
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?$"
 _MOMENT = (
     r"^(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})"
@@ -32,12 +35,24 @@ _PERIOD = (
 )
 
 
-def written(text: pa.Array, form: Form) -> Floats:
-    """Parse texts of a form as numbers; NaN if one does not parse."""
+def written(text: pa.Array, writing: Writing) -> Floats:
+    """Return the numbers that texts stand for as they are written; NaN where one is for none."""
     text = pc.utf8_trim_whitespace(text.cast(pa.large_string()))
-    if form == "text":
-        return text_as_numbers(text)
-    return _durations(text, form) if form in DURATIONS else _moments(text, form)
+    if writing.form == "text":
+        return text_as_numbers(plain_digits(text, writing))
+    return _durations(text, writing.form) if writing.form in DURATIONS else _moments(text, writing)
+
+
+def plain_digits(text: pa.Array, writing: Writing) -> pa.Array:
+    """Return numbers as plain digits with a point; what is not written as declared is none."""
+    if writing.pattern is None:
+        return text
+    number = pc.struct_field(pc.extract_regex(text, writing.pattern), "number")
+    if writing.thousands:
+        number = pc.replace_substring_regex(number, writing.thousands_pattern, "")
+    number = pc.replace_substring(number, writing.decimal, ".")
+    none = pa.scalar(_NO_NUMBER, pa.large_string())
+    return pc.if_else(pc.and_(text.is_valid(), number.is_null()), none, number)
 
 
 def text_as_numbers(text: pa.Array) -> Floats:
@@ -58,20 +73,21 @@ def in_form(micros: Integers, form: Form) -> Floats:
     return micros / unit
 
 
-def _moments(text: pa.Array, form: Form) -> Floats:
-    parts = _Parts(text, _MOMENT)
-    months = (parts["year"] - 1970) * 12 + parts["month"] - 1
+def _moments(text: pa.Array, writing: Writing) -> Floats:
+    parts = _Parts(text, writing.pattern or _MOMENT)
+    year, month, hour = parts.year(), parts.month(), parts.hour()
+    months = (year - 1970) * 12 + month - 1
     first = months.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
     after = (months + 1).astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
-    day = first + parts["day"] - 1
-    valid = parts.matched & (parts["year"] >= 1) & (parts["month"] >= 1) & (parts["month"] <= 12)
-    valid &= (parts["day"] >= 1) & (day < after)
-    valid &= (parts["hour"] <= 23) & (parts["minute"] <= 59) & (parts["second"] <= 59)
+    day = first + parts.whole("day", 1) - 1
+    valid = parts.matched & (year >= 1) & (month >= 1) & (month <= 12)
+    valid &= (day >= first) & (day < after)
+    valid &= (hour >= 0) & (hour <= 23) & (parts["minute"] <= 59) & (parts["second"] <= 59)
     sign, hours, minutes = parts.zone()
     valid &= (hours <= 23) & (minutes <= 59)
     shift = sign * (hours * 60 + minutes) * 60_000_000
-    micros = day * MICROSECONDS_A_DAY + parts.within_day() - shift
-    return np.where(valid, in_form(micros, form), np.nan)
+    micros = day * MICROSECONDS_A_DAY + parts.within_day(hour) - shift
+    return np.where(valid, in_form(micros, writing.form), np.nan)
 
 
 def _durations(text: pa.Array, form: Form) -> Floats:
@@ -79,7 +95,7 @@ def _durations(text: pa.Array, form: Form) -> Floats:
     some = pc.fill_null(pc.match_substring_regex(text, r"[0-9]$|[0-9][DHMS]$"), False)
     found = np.full(len(text), np.nan)
     for parts, days in ((period, period["day"]), (clock, 0)):
-        micros = parts.sign() * (days * MICROSECONDS_A_DAY + parts.within_day())
+        micros = parts.sign() * (days * MICROSECONDS_A_DAY + parts.within_day(parts["hour"]))
         valid = parts.matched & some.to_numpy(zero_copy_only=False)
         found = np.where(valid, in_form(micros, form), found)
     return found
@@ -91,22 +107,54 @@ class _Parts:
     def __init__(self, text: pa.Array, pattern: str) -> None:
         found = pc.extract_regex(text, pattern)
         self.matched = found.is_valid().to_numpy(zero_copy_only=False)
-        self._ask_method = found
+        self._found = found
+
+    def has(self, name: str) -> bool:
+        return bool(self._found.type.get_field_index(name) >= 0)
 
     def text(self, name: str) -> pa.Array:
-        return pc.fill_null(pc.struct_field(self._ask_method, name), "")
+        if not self.has(name):
+            return pa.array([""] * len(self._found), pa.large_string())
+        return pc.fill_null(pc.struct_field(self._found, name), "")
+
+    def whole(self, name: str, absent: int) -> Integers:
+        """Return a part as whole numbers; what the pattern does not have is ``absent``."""
+        return _whole(self.text(name)) if self.has(name) else np.full(len(self._found), absent)
 
     def __getitem__(self, name: str) -> Integers:
-        return _whole(self.text(name))
+        return self.whole(name, 0)
+
+    def year(self) -> Integers:
+        """Return years; of two digits, those from 1969 to 2068."""
+        if not self.has("short_year"):
+            return self["year"]
+        short = self["short_year"]
+        return np.where(short < 69, short + 2000, short + 1900)
+
+    def month(self) -> Integers:
+        """Return months by number or English name; 0 for what is none."""
+        if not self.has("month_name"):
+            return self.whole("month", 1)
+        short = pc.utf8_slice_codeunits(pc.utf8_lower(self.text("month_name")), 0, 3)
+        names = pa.array(_MONTHS, pa.large_string())
+        return np.asarray(pc.index_in(short, names).fill_null(-1)) + 1
+
+    def hour(self) -> Integers:
+        """Return hours of 24; -1 where one of twelve is none."""
+        hour = self["hour"]
+        if not self.has("half"):
+            return hour
+        late = _equal(pc.utf8_lower(self.text("half")), "pm")
+        return np.where((hour >= 1) & (hour <= 12), hour % 12 + 12 * late, -1)
 
     def sign(self) -> Integers:
         return np.where(_equal(self.text("sign"), "-"), -1, 1)
 
-    def within_day(self) -> Integers:
+    def within_day(self, hour: Integers) -> Integers:
         """Return hours, minutes, seconds and their fraction in microseconds."""
         digits = pc.utf8_slice_codeunits(self.text("fraction"), 0, 6)
         fraction = _whole(pc.utf8_rpad(digits, 6, "0"))
-        seconds = (self["hour"] * 60 + self["minute"]) * 60 + self["second"]
+        seconds = (hour * 60 + self["minute"]) * 60 + self["second"]
         return np.asarray(seconds * 1_000_000 + fraction)
 
     def zone(self) -> tuple[Integers, Integers, Integers]:

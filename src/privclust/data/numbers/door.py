@@ -6,7 +6,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.data.door import Door, OpenedRows
-from privclust.data.encode import forms_of
+from privclust.data.encode import writings_of
 from privclust.data.numbers.kernels import FiniteNumbers
 from privclust.data.numbers.view import NumbersView
 from privclust.data.rows import Block
@@ -26,7 +26,8 @@ class NumberRows(Door):
     ) -> None:
         super().__init__(opened, noise=noise)
         names = self.schema.names
-        self._numbers = FiniteNumbers(len(names), names if total else (), forms_of(self.schema))
+        lenient = names if total else ()
+        self._numbers = FiniteNumbers(len(names), lenient, writings_of(self.schema))
 
     def _content(self, block: Block) -> Floats:
         return self._numbers.rows(block)

@@ -11,7 +11,7 @@ from privclust._typing import Floats, Integers
 from privclust.data.columns.refusals import numbers_of
 from privclust.data.question import Question, Term
 from privclust.data.rows import Block
-from privclust.schema.forms import Form
+from privclust.schema.writing import Writing
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class FiniteNumbers:
     # Columns in which a value that is not a number is missing; in others it is refused.
     lenient: tuple[str, ...] = ()
     # The forms of columns that are not stored as numbers.
-    forms: Mapping[str, Form] = field(default_factory=dict)
+    writings: Mapping[str, Writing] = field(default_factory=dict)
 
     def __call__(self, block: Block) -> list[Floats]:
         """Return the numbers of a block, in one piece."""
@@ -30,7 +30,7 @@ class FiniteNumbers:
 
     def rows(self, block: Block) -> Floats:
         """Return the numbers of a block, with a single kind of NaN."""
-        numbers = numbers_of(block, block.names, self.forms, self.lenient)
+        numbers = numbers_of(block, block.names, self.writings, self.lenient)
         return np.where(np.isfinite(numbers), numbers, np.nan)
 
     def unpack(self, piece: Floats) -> Floats:

@@ -24,7 +24,8 @@ from privclust.schema.schema import Schema
 
 def bin_numbers(schema: Schema) -> Schema:
     """Return the schema with Bins for every Box, in which missing values have a category."""
-    return Schema([(name, _bin_fact(fact)) for name, fact in schema.columns.items()])
+    pairs = [(name, _bin_fact(fact)) for name, fact in schema.columns.items()]
+    return Schema(pairs, csv=schema.csv)
 
 
 def _bin_fact(fact: Fact) -> Bins | Fact:

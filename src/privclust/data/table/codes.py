@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 
 from privclust._typing import Codes
 from privclust.data.columns.refusals import numbers_of
-from privclust.data.columns.table import ARROW_TYPE, CATEGORIES
+from privclust.data.columns.table import ARROW_TYPE, category_line
 from privclust.data.columns.words import category_refusal
 from privclust.data.rows import Block
 from privclust.exceptions import DataError, SchemaError
 from privclust.schema.facts import Bins, Box, Categories
 from privclust.schema.schema import Schema
+from privclust.schema.writing import Writing
 
 if TYPE_CHECKING:
     from privclust.data.table.cut import CutCoder
@@ -42,6 +43,7 @@ class ColumnCoder:
         self._facts: list[Bins | Categories] = [
             fact for fact in schema.columns.values() if not isinstance(fact, Box)
         ]
+        self._writings = {name: schema.writing_rule(name) for name in self.names}
         self.sizes = tuple(fact.size for fact in self._facts)
         self.labels = tuple(fact.labels for fact in self._facts)
         # Categories for missing and unlisted values come after those that are listed.
@@ -63,11 +65,12 @@ class ColumnCoder:
             if isinstance(fact, Bins):
                 codes[:, place] = self._bin_codes(block, name, fact)
             else:
-                codes[:, place] = _value_codes(block, name, fact, self._listed[place])
+                writing, listed = self._writings[name], self._listed[place]
+                codes[:, place] = _value_codes(block, name, fact, writing, listed)
         return codes
 
     def _bin_codes(self, block: Block, name: str, fact: Bins) -> NDArray[np.integer]:
-        return _bin_codes(block, name, fact)
+        return _bin_codes(block, name, fact, self._writings[name])
 
 
 class CategoryCoder(ColumnCoder):
@@ -112,10 +115,10 @@ class AttributeCodes:
 
 
 def _value_codes(
-    block: Block, name: str, fact: Categories, listed: pa.Array
+    block: Block, name: str, fact: Categories, writing: Writing, listed: pa.Array
 ) -> NDArray[np.integer]:
     """Return the codes of values; one that is not of the declared kind counts as unknown."""
-    column, reading = block.column(name), CATEGORIES[fact.kind]
+    column, reading = block.column(name), category_line(fact.kind, writing)
     read = reading.read(column, partial(_places, listed))
     strict = fact.unknown_code is None
     if strict and (read.foreign.any() or not reading.takes(column.kind)):
@@ -131,8 +134,8 @@ def _value_codes(
         )
     if strict and (codes == _UNLISTED).any():
         raise DataError(
-            f"Column {name!r} has values that the schema does not list; list them or declare "
-            'unknown="other" for it.'
+            f"Column {name!r} has values that the schema does not list; list them as they are "
+            'written, or declare unknown="other" for it: privclust check says which.'
         )
     for place, code in ((_UNLISTED, fact.unknown_code), (_MISSING, fact.missing_code)):
         codes = codes if code is None else np.where(codes == place, code, codes)
@@ -145,10 +148,9 @@ def _places(listed: pa.Array, values: pa.Array) -> pa.Array:
     return pc.if_else(values.is_valid(), places, None)
 
 
-def _bin_codes(block: Block, name: str, fact: Bins) -> NDArray[np.integer]:
+def _bin_codes(block: Block, name: str, fact: Bins, writing: Writing) -> NDArray[np.integer]:
     lenient = (name,) if fact.missing_code is not None else ()
-    forms = {} if fact.form == "number" else {name: fact.form}
-    numbers = numbers_of(block, [name], forms, lenient)[:, 0]
+    numbers = numbers_of(block, [name], {name: writing}, lenient)[:, 0]
     codes = np.searchsorted(np.array(fact.edges[1:-1]), numbers, side="right")
     missing = np.isnan(numbers)
     if not missing.any():

@@ -26,7 +26,7 @@ from privclust.categories.metric import CategoricalMetric, attribute_metric
 from privclust.categories.predicting import MetricMixin
 from privclust.categories.shrinkage import Estimate, clip_tables
 from privclust.data.columns.kinds import TypedColumn
-from privclust.data.columns.table import CATEGORIES
+from privclust.data.columns.table import category_line
 from privclust.data.columns.words import category_refusal
 from privclust.data.table.kernels import EntropyScale, pair_counts, subset_sums
 from privclust.data.table.public import NoisyTables, PairLayout
@@ -34,6 +34,7 @@ from privclust.holder.answers import OwnTable
 from privclust.opening.rows import PublicFacts, open_table
 from privclust.reading.opening import open_rows
 from privclust.schema.facts import Categories, Fact
+from privclust.schema.writing import Writing
 
 # Entropy, mutual information and symmetric uncertainty of columns, in bits. NOT PRIVATE.
 
@@ -217,7 +218,7 @@ def _values_of(name: str, parts: list[pa.Array]) -> Fact:
     values = pc.unique(pa.concat_arrays([part.cast(parts[0].type) for part in parts]))
     if pt.is_floating(values.type):  # as pandas stores integers when one of them is missing
         stored = TypedColumn.of(values)
-        read = CATEGORIES["integer"].read(stored)
+        read = category_line("integer", Writing()).read(stored)
         if read.foreign.any():
             raise category_refusal(stored, name, "integer")
         values = read.values
