@@ -24,9 +24,9 @@ from privclust.categories.metric import CategoricalMetric, attribute_metric
 from privclust.categories.pair_tables import PairTableCells, combine_margins, number_of_rows
 from privclust.categories.shrinkage import Estimate, clip_tables
 from privclust.data.public import Noisy
-from privclust.data.table.door import TableRows
 from privclust.data.table.kernels import EntropyScale
 from privclust.data.table.public import NoisyTables
+from privclust.data.table.view import TableRows
 from privclust.opening.rows import open_table
 from privclust.papers.dilca.private import BY_TARGET, ContextOptions
 from privclust.papers.dilca.private import METHODS as PUBLISHED

@@ -33,7 +33,7 @@ from privclust.categories import shrinkage
 from privclust.categories.learn import METHODS, MetricTables, Options
 from privclust.categories.metric import CategoricalMetric, attribute_metric
 from privclust.data.table.codes import CategoryCoder
-from privclust.data.table.door import TableRows
+from privclust.data.table.view import TableRows
 from privclust.exceptions import DataError
 from privclust.holder.answers import OwnTable
 from privclust.opening.rows import open_table

@@ -17,14 +17,14 @@ import pytest
 
 import privclust
 from privclust.data.door import Door
-from privclust.data.matrix.door import CountMatrix
 from privclust.data.matrix.rows import MatrixSource
-from privclust.data.numbers.door import NumberRows
+from privclust.data.matrix.view import CountMatrix
+from privclust.data.numbers.view import NumberRows
 from privclust.data.papers.door import NonNegativeRows, PaperRows
 from privclust.data.points.door import PointRows
 from privclust.data.rows import RowSource
-from privclust.data.sites.door import SourceRows
-from privclust.data.table.door import TableRows
+from privclust.data.sites.view import SourceRows
+from privclust.data.table.view import TableRows
 from privclust.families import FAMILIES
 from privclust.opening.matrices import OpenedMatrix, open_matrix
 from privclust.opening.rows import Opened, PublicFacts, open_numbers, open_points, open_table

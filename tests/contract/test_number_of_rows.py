@@ -19,7 +19,7 @@ from privclust import (
     Schema,
 )
 from privclust.cli.commands import app
-from privclust.data.table.door import TableRows
+from privclust.data.table.view import TableRows
 from privclust.exceptions import DataError, UnitMismatchError
 from privclust.ledger.ledger import Ledger
 from privclust.opening.rows import open_table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from privclust.budget import Budget
-from privclust.data.numbers.door import NumberRows
+from privclust.data.numbers.view import NumberRows
 from privclust.opening.rows import open_numbers
 from privclust.privacy.meter import Meter
 from privclust.unit.rows import AddRemoveRow

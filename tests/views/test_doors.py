@@ -13,14 +13,14 @@ import pytest
 from every_question import BUDGET, CATEGORIES, COUNTS, FRAME, TARGETS, exact_draws
 
 from privclust.data.door import Door, noise_source
-from privclust.data.matrix.door import CountMatrix
-from privclust.data.numbers.door import NumberRows
+from privclust.data.matrix.view import CountMatrix
+from privclust.data.numbers.view import NumberRows
 from privclust.data.points.door import PointRows
 from privclust.data.points.public import Projection
-from privclust.data.sites.door import SourceRows
 from privclust.data.sites.public import TargetSpace
-from privclust.data.table.door import TableRows
+from privclust.data.sites.view import SourceRows
 from privclust.data.table.public import CellGroups, Cut, ValuePoints
+from privclust.data.table.view import TableRows
 from privclust.exceptions import SchemaError
 from privclust.opening.matrices import open_matrix
 from privclust.opening.rows import open_numbers, open_points, open_sources, open_table

@@ -19,8 +19,8 @@ from privclust.bounds.find import BoundsResult, Range, ask_bounds
 from privclust.bounds.plan import WIDTH, synthetic
 from privclust.bounds.task import BOUNDS
 from privclust.budget import Budget
-from privclust.data.numbers.door import NumberRows
 from privclust.data.numbers.public import ColumnForm, forms_of
+from privclust.data.numbers.view import NumberRows
 from privclust.data.public import Noisy
 from privclust.estimator import PrivateEstimator
 from privclust.exceptions import ParameterError

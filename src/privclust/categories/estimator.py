@@ -19,7 +19,7 @@ from privclust.categories.predicting import MetricMixin
 from privclust.categories.release import release_arrays
 from privclust.categories.task import DISTANCES
 from privclust.data.public import Noisy
-from privclust.data.table.door import TableRows
+from privclust.data.table.view import TableRows
 from privclust.estimator import PrivateEstimator
 from privclust.exceptions import ParameterError, SchemaError
 from privclust.fitting import Run

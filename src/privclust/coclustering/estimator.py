@@ -20,8 +20,7 @@ from privclust.coclustering.result import CoclusteringResult
 from privclust.coclustering.row_method import MOST_PROTOTYPES, ask_row_clusters
 from privclust.coclustering.table_method import MOST_GROUPS, ask_table_clusters
 from privclust.coclustering.task import COCLUSTER, N_COLUMN_CLUSTERS, N_ROW_CLUSTERS
-from privclust.data.matrix.door import CountMatrix
-from privclust.data.matrix.view import MatrixView, ProfilesView
+from privclust.data.matrix.view import CountMatrix, MatrixView, ProfilesView
 from privclust.data.public import Noisy
 from privclust.estimator import PrivateEstimator
 from privclust.exceptions import ParameterError

@@ -39,7 +39,7 @@ _TRIPLES = ("row", "column", "count")
 
 
 class MatrixReader:
-    """A matrix of counts, opened; see :class:`privclust.data.matrix.door.CountMatrix`."""
+    """A matrix of counts, opened; see :class:`privclust.data.matrix.view.CountMatrix`."""
 
     def __init__(self, data: Any, shape: Any = None) -> None:
         self.shape = _parse_shape(shape)

@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike
 
 from privclust.budget import Budget, Share
 from privclust.data.public import Noisy
-from privclust.data.sites.door import SourceRows
 from privclust.data.sites.metrics import METRICS, MetricName
-from privclust.data.sites.view import SitesView
+from privclust.data.sites.view import SitesView, SourceRows
 from privclust.estimator import PrivateEstimator
 from privclust.exceptions import SourceWarning
 from privclust.fitting import Run

@@ -7,7 +7,7 @@ from privclust import PrivateBounds
 from privclust.audit.auditor import audit
 from privclust.audit.neighbours import duplicate_mass
 from privclust.budget import Budget
-from privclust.data.numbers.door import NumberRows
+from privclust.data.numbers.view import NumberRows
 from privclust.opening.rows import open_numbers
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise.bits import SeededBits

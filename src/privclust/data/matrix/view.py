@@ -12,17 +12,18 @@ of an entry, or one more row, can change is declared next to the kernels and pro
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from privclust._typing import Floats, Integers
 from privclust.budget import Share
+from privclust.data.door import noise_source
 from privclust.data.engines.base import CountedSum, current_engine
 from privclust.data.matrix import kernels
 from privclust.data.matrix.kernels import LARGEST_ENTRY
 from privclust.data.matrix.public import Groups
-from privclust.data.matrix.rows import source_from
+from privclust.data.matrix.rows import MatrixSource, source_from
 from privclust.data.public import Noisy
 from privclust.data.view import View
 from privclust.exceptions import DataError
@@ -262,3 +263,40 @@ def _whole_weights(weights: Floats) -> Integers:
     shares = shifted / largest if largest > 0 else shifted
     whole: Integers = np.minimum(np.rint(shares * steps), steps).astype(np.int64)
     return whole
+
+
+Shape = tuple[int, int]
+
+
+class OpenedCounts(Protocol):
+    """What the door takes: counts that are not read until a question is asked, and the unit."""
+
+    @property
+    def source(self) -> MatrixSource: ...
+
+    @property
+    def known_shape(self) -> Shape | None: ...
+
+    @property
+    def unit(self) -> MatrixUnit: ...
+
+
+class CountMatrix:
+    """An opened matrix of non-negative counts behind a door.
+
+    ``noise``: used instead of the system's noise; for tests. ``known_shape``: the shape, as far as
+    it is known before an entry is read.
+    """
+
+    def __init__(self, opened: OpenedCounts, *, noise: NoiseSource | None = None) -> None:
+        self.unit, self.known_shape = opened.unit, opened.known_shape
+        self._opened, self._given_noise = opened, noise
+
+    def private(
+        self, meter: Meter, seed: np.random.SeedSequence | None
+    ) -> MatrixView | ProfilesView:
+        """Return the matrix behind noise; with a seed the noise is reproducible and NOT PRIVATE."""
+        noise = noise_source(seed, self._given_noise)
+        if self.unit.whole_rows:
+            return ProfilesView(self._opened.source, meter, noise)
+        return MatrixView(self._opened.source, self.unit, meter, noise)

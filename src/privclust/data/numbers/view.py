@@ -14,12 +14,14 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Share
+from privclust.data.door import Door, OpenedRows
+from privclust.data.encode import writings_of
 from privclust.data.engines.base import current_engine
 from privclust.data.numbers.kernels import CellCounts, FiniteNumbers
 from privclust.data.numbers.public import ColumnCounts
 from privclust.data.points.kernels import RowCount
 from privclust.data.public import Noisy
-from privclust.data.rows import RowSource
+from privclust.data.rows import Block, RowSource
 from privclust.data.view import NumberNoise, View
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
@@ -89,3 +91,27 @@ class NumbersView(View):
         """Return the noise of each cell when ``n_tables`` columns are asked together."""
         asked = CellCounts(dict.fromkeys(range(n_tables), np.empty(0))).question
         return self._number_noise(asked, share)
+
+
+class NumberRows(Door):
+    """Opened columns of numbers, without bounds.
+
+    ``total``: whether a value that is not of its form is treated as missing instead of refused.
+    ``noise``: used instead of the system's noise; for tests.
+    """
+
+    def __init__(
+        self, opened: OpenedRows, *, total: bool = False, noise: NoiseSource | None = None
+    ) -> None:
+        super().__init__(opened, noise=noise)
+        names = self.schema.names
+        lenient = names if total else ()
+        self._numbers = FiniteNumbers(len(names), lenient, writings_of(self.schema))
+
+    def _content(self, block: Block) -> Floats:
+        return self._numbers.rows(block)
+
+    def private(self, meter: Meter, seed: np.random.SeedSequence | None) -> NumbersView:
+        """Return the rows behind noise; with a seed the noise is reproducible and NOT PRIVATE."""
+        rows, noise = self._rows_that_count(seed), self._noise(seed)
+        return NumbersView(rows, self._numbers, self.unit, meter, noise)

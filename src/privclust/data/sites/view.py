@@ -11,19 +11,23 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from privclust._typing import Floats
 from privclust.budget import Share
+from privclust.data.door import Door, OpenedRows
 from privclust.data.encode import CompleteRows, Domain
 from privclust.data.engines.base import CountedSum, current_engine
 from privclust.data.points.kernels import RowCount
 from privclust.data.public import Noisy
-from privclust.data.rows import RowSource
+from privclust.data.rows import Block, RowSource
 from privclust.data.sites.kernels import CellTotals, NearestOf, RingCounts
 from privclust.data.sites.public import CellAnswer, Rings, TargetSpace
 from privclust.data.view import NumberNoise, View
 from privclust.exceptions import NoRowsError
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
+from privclust.schema.coordinates import refuse_weights
 from privclust.unit.rows import RowUnit
 
 
@@ -133,3 +137,23 @@ class SitesView(View):
             return super()._sum(kernel)
         except NoRowsError:
             return CountedSum(kernel.none(), 0)
+
+
+class SourceRows(Door):
+    """Opened source rows; see :class:`Door`."""
+
+    def __init__(self, opened: OpenedRows, *, noise: NoiseSource | None = None) -> None:
+        super().__init__(opened, noise=noise)
+        refuse_weights(self.schema)
+        self.domain = Domain.from_schema(self.schema)
+
+    def _content(self, block: Block) -> Floats:
+        return self.domain.rows(block)
+
+    def private(
+        self, space: TargetSpace, meter: Meter, seed: np.random.SeedSequence | None
+    ) -> SitesView:
+        """Return the rows behind noise; with a seed the noise is reproducible and NOT PRIVATE."""
+        return SitesView(
+            self._rows_that_count(seed), self.domain, space, self.unit, meter, self._noise(seed)
+        )

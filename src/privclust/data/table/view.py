@@ -13,21 +13,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from privclust._typing import Floats
+from privclust._typing import Codes, Floats
 from privclust.budget import Share
+from privclust.data.door import Door, OpenedRows
 from privclust.data.engines.base import CountedSum
 from privclust.data.points.view import PointsView
 from privclust.data.public import Noisy
-from privclust.data.rows import MappedRows, RowSource
+from privclust.data.rows import Block, MappedRows, RowSource
 from privclust.data.table.as_points import EmbedRows
 from privclust.data.table.asked import Contexts, Entropies, TableCounts, Tree
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.cut import CutCoder
 from privclust.data.table.kernels import BIT, EntropyScale, ExactCounts
-from privclust.data.table.public import NoisyTables, PairLayout, ValuePoints
+from privclust.data.table.public import NoisyTables, PairLayout, ValuePoints, check_cells
 from privclust.data.view import View
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
+from privclust.schema.coordinates import refuse_weights
 from privclust.unit.rows import RowUnit
 
 Pair = tuple[int, int]
@@ -216,3 +218,22 @@ class TableView(View):
     def _sum(self, kernel: Any) -> CountedSum[Any]:
         """Return a statistic of the counts, which are added up when first needed."""
         return CountedSum(kernel(self._exact), self._exact.n_rows())
+
+
+class TableRows(Door):
+    """Opened categorical rows; see :class:`Door`."""
+
+    def __init__(self, opened: OpenedRows, *, noise: NoiseSource | None = None) -> None:
+        super().__init__(opened, noise=noise)
+        refuse_weights(self.schema)
+        self.coder = CategoryCoder(self.schema)
+        check_cells(self.coder)
+
+    def _content(self, block: Block) -> Codes:
+        return self.coder.codes(block)
+
+    def private(self, meter: Meter, seed: np.random.SeedSequence | None) -> TableView:
+        """Return the rows behind noise; with a seed the noise is reproducible and NOT PRIVATE."""
+        return TableView(
+            self._rows_that_count(seed), self.coder, self.unit, meter, self._noise(seed)
+        )

@@ -18,8 +18,8 @@ from privclust.categories.task import CATEGORICAL, N_CLUSTERS
 from privclust.clustering.cells import ask_cells
 from privclust.clustering.result import KMeansResult
 from privclust.data.public import Noisy
-from privclust.data.table.door import TableRows
 from privclust.data.table.public import ValuePoints
+from privclust.data.table.view import TableRows
 from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
 from privclust.notes import Note

@@ -17,8 +17,8 @@ from privclust.categories.task import N_CLUSTERS
 from privclust.clustering.cells import Method, ask_cells
 from privclust.clustering.lloyd import ask_lloyd
 from privclust.clustering.plan import INERTIA, Clumps, best_inertia, with_plain_numbers
-from privclust.data.table.door import TableRows
 from privclust.data.table.public import ValuePoints
+from privclust.data.table.view import TableRows
 from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
 from privclust.papers.dilca.clusters import CategoricalClusterer, CategoricalClusters
