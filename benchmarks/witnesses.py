@@ -52,7 +52,9 @@ def main() -> None:
     """Replay, keep and draw."""
     argparse.ArgumentParser(description=__doc__).parse_args()
     write_rows("witnesses", replay_all(), seed=0, setting="one run")
-    put_table(PAGE, "witnesses", make_table(read_rows("witnesses")))
+    table = make_table(read_rows("witnesses"))
+    put_table(PAGE, "witnesses", table)
+    print(table)
 
 
 if __name__ == "__main__":

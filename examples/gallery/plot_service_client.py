@@ -48,7 +48,8 @@ site = Services.open(Settings(url=url, port=port, database=database, data=data),
 first = site.accounts.add("ann", "analyst")
 site.accounts.change_password(site.accounts.by_name("ann"), first, "a password of her own")
 ann = site.accounts.by_name("ann")
-dataset, _ = site.datasets.register("stays", "stays.csv", schema, AddRemoveRow(), 5_000)
+draft = site.datasets.draft("stays", "stays.csv", schema, AddRemoveRow(), 5_000)
+dataset = site.datasets.add(draft, site.datasets.check(draft))
 site.datasets.grant(dataset, ann, "2", "0", "a study of stays")
 token = site.accounts.add_token(ann, "laptop", "run", 1)
 

@@ -249,6 +249,7 @@ CASES = [
         {"SETS": {"adult9": tiny_table}},
     ),
     Case("synthetic_size", "--rows 500 --page {pages}/research/synthetic.md"),
+    Case("witnesses", ""),
     Case("service", "--analysts 1 --seconds 0.1", {"WARMING": 0, "PAUSE": 0}),
 ]
 

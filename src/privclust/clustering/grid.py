@@ -30,6 +30,9 @@ from privclust.data.points.view import PointsView
 
 # Of more axes a grid would have too many cells; the widest are cut.
 _MOST_AXES = 3
+# Beyond these the width of a cell is no error to speak of, and clustering the cells takes longer
+# than reading the rows.
+_MOST_CELLS = 2**14
 # Of the budget, for a first grid that shows which part of the bounds the rows are in: from each
 # end, layers of cells are cut off that may be empty and cannot have this share of the rows of a
 # cluster, allowing for this many errors.
@@ -147,7 +150,8 @@ class _Table:
 def _n_cells(signal: float, coordinates: int) -> int:
     """Return how many cells to make of rows that are this many errors of a count."""
     # With more signal finer cells pay: their width, which is bias, falls as their noise grows.
-    useful = max(fitted.CELLS_OF_A_CLUSTER * coordinates, math.sqrt(signal * coordinates))
+    finest = min(math.sqrt(signal * coordinates), _MOST_CELLS)
+    useful = max(fitted.CELLS_OF_A_CLUSTER * coordinates, finest)
     return max(2 * coordinates, int(min(useful, signal / fitted.ROWS_OF_A_CELL)))
 
 
