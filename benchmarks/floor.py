@@ -39,8 +39,18 @@ from keeping import (  # noqa: E402
 
 BEFORE = "1993cd8"
 # Rules and constants were chosen on the first; the others were only looked at.
-CHOSEN_ON = ("adult", "birch2", "unb 1e5_5_16", "china_16", "digits", "s1", "g2", "1e4_2_5")
-OTHERS = ("adult 3", "1e4_10_5", "over 1e5_2_15", "over 1e5_10_10")
+CHOSEN_ON = (
+    "adult",
+    "adult 3",
+    "birch2",
+    "unb 1e5_5_16",
+    "china_16",
+    "digits",
+    "s1",
+    "g2",
+    "1e4_2_5",
+)
+OTHERS = ("1e4_10_5", "over 1e5_2_15", "over 1e5_10_10")
 EPSILONS = (0.2, 1.0, 4.0, 10.0, 100.0)
 DELTAS = (1e-6, 0)
 
