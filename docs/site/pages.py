@@ -38,6 +38,7 @@ PACKAGES = {
     "privclust.source_target": "More on sources and targets.",
     "privclust.clustering": "More on clusters and summaries.",
     "privclust.density": "More on densities.",
+    "privclust.mixture": "More on mixtures.",
 }
 
 

@@ -45,6 +45,7 @@ DEFINED = {
         *("(4.3)", "equation 4.10,"),
     ),
     "index": ("its 95 % interval",),
+    "mixture": ("2 and 1.5 that", "below 0.08", "at most 1.5"),
     "nas-nna": ("√(2 ln(1.25/δ))", "C = .05"),
     "nas-nna-tables": ("C = .05",),
     "summary": ("it should be .95",),

@@ -108,7 +108,7 @@ def test_ids_of_any_kind(ids):
 
 MISSING = (
     "Column 'pid' is the id column but has missing ids; fill them in, remove those rows, or "
-    'declare missing="separate" for the unit.'
+    'declare missing="separate" for the unit (--missing-ids separate).'
 )
 NO_ID = (
     "Column 'pid' cannot serve as the id column; convert all of it to text or to whole numbers, "

@@ -184,7 +184,9 @@ ALLOWED = {
     "privclust.data.points.kernels": {
         "ClusterSums", "ClusterTotals", "GroupSums", "Moments", "ProjectionGrid", "RowCount",
     },
-    "privclust.data.points.public": {"Projection"},
+    "privclust.data.points.components": {"ComponentSums"},
+    "privclust.data.points.public": {"Components", "Projection"},
+    "privclust.schema.writing": {"Writing"},
     "privclust.data.matrix.rows": {"CountRows"},
     "privclust.reading.matrix_parts": {"_NpzPart", "_TriplesPart"},
     "privclust.data.rows": {"FilteredPart", "_SteppedPart"},

@@ -67,19 +67,19 @@ ONE, TWO = pl.DataFrame({"a": [1.0]}), pl.DataFrame({"a": [1.0], "b": [2.0]})
             ONE,
             ["age", "sex"],
             "Columns 'age', 'sex' are declared in the schema but absent from the data; "
-            "correct the names, or drop them from the schema.",
+            "correct the names, or drop them from the schema, or write a header if there is none.",
         ),
         (
             TWO,
             ["a"],
             "Column 'b' is in the data but not declared in the schema; "
-            "declare it, or list it in ignore.",
+            'declare it, or list it in ignore (or "*" for all that are not declared).',
         ),
         (
             pl.DataFrame({name: [1] for name in "abcdefgh"}),
             ["a"],
             "Columns 'b', 'c', 'd', 'e', 'f' and 2 more are in the data but not declared in the "
-            "schema; declare them, or list them in ignore.",
+            'schema; declare them, or list them in ignore (or "*" for all that are not declared).',
         ),
         (
             np.ones((2, 3)),
@@ -188,7 +188,7 @@ def test_arrays_that_are_no_numbers():
     [
         ([1], "text", "holds integers where text is declared; convert it or list its values as"),
         ([True], "text", "holds booleans where text is declared; convert it or list its values as"),
-        ([NUMBER], "text", "holds numbers where text is declared; convert it."),
+        ([NUMBER], "text", "holds numbers where text is declared; convert it or list its values"),
         ([SECRET], "integer", "holds text where integers are declared; convert it or list"),
         ([NUMBER], "integer", "holds fractions where integers are declared; declare numbers"),
         ([True], "integer", "holds booleans where integers are declared; convert it or list"),
@@ -206,8 +206,10 @@ class TestFiles:
         refused("was not found; check the path", tmp_path / "absent.csv")
         refused("was not found; check the path", str(tmp_path / "absent.parquet"))
         refused("has no .parquet, .csv or .arrow file", tmp_path)
+        (tmp_path / "x.docx").touch()
+        refused("unknown format; give a .csv, .tsv,", tmp_path / "x.docx")
         (tmp_path / "x.xlsx").touch()
-        refused("unknown format; give a .csv, .tsv or .parquet file", tmp_path / "x.xlsx")
+        refused("cannot be read as a workbook; check that it is complete", tmp_path / "x.xlsx")
         (tmp_path / "x.parquet.gz").touch()
         refused("unknown format", tmp_path / "x.parquet.gz")
 

@@ -19,6 +19,7 @@ from privclust import (
     PrivateCoclustering,
     PrivateDensity,
     PrivateDilca,
+    PrivateGaussianMixture,
     PrivateKMeans,
     PrivateSourceTargetMedoids,
     PrivateSummary,
@@ -55,6 +56,7 @@ ESTIMATORS = [
     PrivateSummary(**POINTS),
     PrivateBounds(**SEEDED),
     PrivateDensity(**POINTS),
+    PrivateGaussianMixture(2, **POINTS),
     PrivateCoclustering(3, 2, unit=FRACTIONS, **SEEDED),
     PrivateTauCoclustering(3, 2, unit=FRACTIONS, **SEEDED),
     TauCoclustering(3, 2, random_state=0),
@@ -85,9 +87,18 @@ WIDE = dict.fromkeys(
 )
 
 
+# It asks for the tags of a classifier of whatever has predict_proba and takes sparse rows.
+NO_CLASSIFIER = dict.fromkeys(
+    ("check_estimator_sparse_array", "check_estimator_sparse_matrix"),
+    "It takes everything with predict_proba for a classifier; a mixture is none.",
+)
+
+
 def not_for(estimator):
     if isinstance(estimator, PrivateDensity):
         return WIDE
+    if isinstance(estimator, PrivateGaussianMixture):
+        return NO_CLASSIFIER
     # The targets of a source-target fit are public, and so are their labels.
     rows_are_public = isinstance(estimator, SourceTargetEstimator)
     hides_rows = isinstance(estimator, PrivateEstimator) and not rows_are_public

@@ -6,6 +6,7 @@ its commands.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -138,7 +139,12 @@ def plan_rows(
     by_rows = target is not None and rows is None and budget.epsilon is not None
     n_rows = None if by_rows else rows or 10_000
     model = own.model(**unit.parameters(), **budget.parameters())
-    planned: PlanLike = model.plan(n_rows, columns, target=target)
+    if target is None:
+        planned: PlanLike = model.plan(n_rows, columns)
+    elif "target" in inspect.signature(model.plan).parameters:
+        planned = model.plan(n_rows, columns, target=target)
+    else:
+        raise UsageError("--target is for plans of kmeans and summarise; drop it.")
     return planned
 
 

@@ -79,7 +79,10 @@ class Tally:
     def _keep(self, column: TypedColumn, odd: Mask) -> None:
         """Remember some of the values that do not read as declared, to look for the cause."""
         if len(self.odd) < _MOST_KEPT and odd.any():
-            values = column.keep(odd).words().slice(0, _MOST_KEPT)
+            kept = column.keep(odd)
+            # Cells of mixed kinds are structs, of which Arrow finds no distinct ones.
+            values = kept.array if column.kind == "cell" else kept.words()
+            values = values.slice(0, _MOST_KEPT)
             if column.kind == "cell":
                 self.counts["bytes"] += int(pc.sum(pc.equal(values.field("tag"), _BYTES)).as_py())
                 values = values.field("text")
