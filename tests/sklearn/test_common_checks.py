@@ -98,7 +98,7 @@ def not_for(estimator):
     if isinstance(estimator, PrivateDensity):
         return WIDE
     if isinstance(estimator, PrivateGaussianMixture):
-        return NO_CLASSIFIER
+        return NO_CLASSIFIER | {"check_clustering": NO_LABELS}
     # The targets of a source-target fit are public, and so are their labels.
     rows_are_public = isinstance(estimator, SourceTargetEstimator)
     hides_rows = isinstance(estimator, PrivateEstimator) and not rows_are_public
