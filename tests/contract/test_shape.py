@@ -85,7 +85,6 @@ def test_functions_have_verbs_and_nouns_for_names(trees: dict[str, ast.Module]) 
     found = {
         f"{name}: {function.name}"
         for name, tree in trees.items()
-        if not name.startswith("service/")
         for function in functions(tree)
         if not any("property" in ast.unparse(d) for d in function.decorator_list)
         and is_participle(function.name)

@@ -49,7 +49,7 @@ def test_a_check_runs_in_a_process_and_says_how_far_it_is(any_serving: Serving) 
     serving = any_serving
     checks = Checks(serving.database, serving.datasets, "here")
     begun = checks.begin("register", serving.steward, draft(serving), ignore)
-    assert (begun.state, checks.running()) == ("running", [(begun.id, "more")])
+    assert (begun.state, checks.running_checks()) == ("running", [(begun.id, "more")])
     ended, said = wait_for(checks, begun)
     assert (ended.state, ended.message, ended.report.rows) == ("done", "", 30)
     assert any("Trying" in words for words in said)

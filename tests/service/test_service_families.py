@@ -21,7 +21,7 @@ from privclust import (
     PrivateSummary,
 )
 from privclust.coclustering.estimator import PrivateCoclustering
-from privclust.service.declared import Counts, declared_in
+from privclust.service.declared import Counts, parse_declaration
 from privclust.service.errors import ServiceError
 from privclust.service.labelling import Labeller, Limits
 from privclust.service.offers import OFFERS, Option, offers_for
@@ -176,10 +176,10 @@ def test_a_question_that_can_be_answered_passes_the_check() -> None:
 # Matrices.
 def test_a_matrix_is_declared_in_toml_or_json() -> None:
     text = "[matrix]\nrows = 30\ncolumns = 12\nrow_total = 6\n"
-    assert declared_in(text) == declared_in(COUNTS.to_json()) == COUNTS
+    assert parse_declaration(text) == parse_declaration(COUNTS.to_json()) == COUNTS
     for wrong in ("[matrix]\nrows = 0\ncolumns = 1\n", "[matrix]\nrows = 1\n", '{"matrix": 3}'):
         with pytest.raises(ServiceError, match="declared by whole numbers"):
-            declared_in(wrong)
+            parse_declaration(wrong)
     assert [offer.name for offer in offers_for(COUNTS)] == ["cocluster"]
 
 

@@ -152,7 +152,7 @@ def test_equal_questions_about_equal_facts_are_planned_once(
         return {}
 
     planner = Planner(own_process=False)
-    monkeypatch.setattr("privclust.service.planner._planned", make)
+    monkeypatch.setattr("privclust.service.planner._make_plan", make)
     monkeypatch.setattr("privclust.service.planner._dry", make)
 
     async def ask() -> None:

@@ -53,7 +53,7 @@ def balance_with_curve(ledger: Ledger, dataset: str, holder: str) -> list[Balanc
     ]
 
 
-def granted_in_all(ledger: Ledger, dataset: str) -> str:
+def total_granted(ledger: Ledger, dataset: str) -> str:
     """Return what was granted on a data set to all holders together, in words."""
     pots = ledger.balance(dataset)
     total = sum((Amount(pot.granted.epsilon, pot.granted.delta) for pot in pots), NOTHING)

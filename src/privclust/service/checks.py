@@ -115,7 +115,7 @@ class Checks:
         given = json.loads(typed)
         return Check(id_, act, name, dataset_id, given, state, message, progress, report)
 
-    def running(self) -> list[tuple[str, str]]:
+    def running_checks(self) -> list[tuple[str, str]]:
         """Return the ids of the checks that have not ended, and what they are of."""
         sql = "SELECT id, name FROM service_checks WHERE state = 'running' ORDER BY began, id"
         return [(str(check_id), str(name)) for check_id, name in self._database.rows(sql)]
@@ -130,7 +130,7 @@ class Checks:
         """Check, write what follows from it, and remember what was counted."""
         ended = ("done", "", "" if act == "try" else dataset.id)
         try:
-            checked = self._checked(check_id, dataset)
+            checked = self._check_files(check_id, dataset)
             self._write_result(act, user, dataset, checked, note)
             self._reports[check_id] = checked.report
             while len(self._reports) > _MOST_KEPT:
@@ -159,7 +159,7 @@ class Checks:
             version = self._datasets.reopen(dataset, checked)
             note("checked files", f"{dataset.name}, version {version}")
 
-    def _checked(self, check_id: str, dataset: Dataset) -> CheckedFiles:
+    def _check_files(self, check_id: str, dataset: Dataset) -> CheckedFiles:
         def tell(words: str) -> None:
             self._progress[check_id] = words
 

@@ -63,7 +63,7 @@ class Counts:
 Declared = Schema | Counts
 
 
-def declared_from(plain: Mapping[str, Any]) -> Declared:
+def parse_facts(plain: Mapping[str, Any]) -> Declared:
     """Return what plain data declare; those of a matrix have the key ``matrix`` alone."""
     if set(plain) != {"matrix"}:
         return Schema.from_dict(dict(plain))
@@ -73,7 +73,7 @@ def declared_from(plain: Mapping[str, Any]) -> Declared:
         raise ServiceError(_WRONG) from None
 
 
-def declared_in(text: str) -> Declared:
+def parse_declaration(text: str) -> Declared:
     """Return what a text declares, JSON if it begins with a brace and TOML otherwise."""
     as_json = text.lstrip().startswith("{")
     try:
@@ -81,7 +81,7 @@ def declared_in(text: str) -> Declared:
     except (ValueError, RecursionError):
         plain = None
     if isinstance(plain, dict) and set(plain) == {"matrix"}:
-        return declared_from(plain)
+        return parse_facts(plain)
     return Schema.from_json(text) if as_json else Schema.from_toml(text)
 
 

@@ -80,7 +80,7 @@ class Provider:
         )
         return str(way)
 
-    def vouched_for(self, attempt: Attempt, code: str, state: str) -> tuple[str, str | None]:
+    def vouched_name(self, attempt: Attempt, code: str, state: str) -> tuple[str, str | None]:
         """Return the name that the provider vouches for, or refuse in one sentence.
 
         With it comes the role that the provider's groups give; None if stewards give roles.
@@ -125,7 +125,7 @@ class Provider:
         from joserfc import jwt
         from joserfc.jwk import KeySet
 
-        keys = KeySet.import_key_set(self._fetched(self._place("jwks_uri")))
+        keys = KeySet.import_key_set(self._fetch(self._place("jwks_uri")))
         decoded = jwt.decode(text, keys, algorithms=_ALGORITHMS)
         options = {
             "iss": {"essential": True, "value": self._settings.oidc_issuer},
@@ -156,12 +156,12 @@ class Provider:
     def _found(self) -> dict[str, Any]:
         """What the provider says about itself; asked once it answers."""
         issuer = self._settings.oidc_issuer.rstrip("/")
-        found: dict[str, Any] = self._fetched(f"{issuer}/.well-known/openid-configuration")
+        found: dict[str, Any] = self._fetch(f"{issuer}/.well-known/openid-configuration")
         if found.get("issuer") != self._settings.oidc_issuer:
             raise ServiceError(_AWAY)
         return found
 
-    def _fetched(self, place: str) -> Any:
+    def _fetch(self, place: str) -> Any:
         import requests
 
         try:

@@ -20,7 +20,7 @@ from typing import Any
 from privclust.jobs.fit import sentence_of
 from privclust.plan import Measure
 from privclust.service.clock import at_most
-from privclust.service.declared import declared_from
+from privclust.service.declared import parse_facts
 from privclust.service.errors import ServiceError, TooManyError
 from privclust.service.questions import FitQuestion
 from privclust.service.registered import Dataset
@@ -55,11 +55,11 @@ class Planner:
 
     def warm_up(self) -> None:
         """Let the process import what it needs, before anybody waits for it."""
-        self._executor().submit(_imported)
+        self._executor().submit(_import_libraries)
 
     async def plan(self, dataset: Dataset, question: FitQuestion, user: str = "") -> dict[str, Any]:
         """Return the plan of a question, as plain data and with its sentence."""
-        found: dict[str, Any] = await self._result("plan", _planned, dataset, question, user)
+        found: dict[str, Any] = await self._result("plan", _make_plan, dataset, question, user)
         return found
 
     async def plan_soon(
@@ -161,7 +161,7 @@ def _end_with_server() -> None:
         os._exit(0)
 
 
-def _imported() -> None:
+def _import_libraries() -> None:
     from privclust.service.offers import OFFERS
 
     for offer in OFFERS.values():
@@ -178,10 +178,10 @@ def _in_time(seconds: int, make: Callable[..., Any], *public: Any) -> Any:
         raise ServiceError(_TOO_LONG) from None
 
 
-def _planned(facts: str, unit: str, asked: str, most_rows: int) -> dict[str, Any]:
+def _make_plan(facts: str, unit: str, asked: str, most_rows: int) -> dict[str, Any]:
     from privclust.service.questions import plan_of
 
-    declared = declared_from(json.loads(facts))
+    declared = parse_facts(json.loads(facts))
     question = FitQuestion.parse(json.loads(asked), declared)
     made = plan_of(question, declared, unit_from(json.loads(unit)), most_rows)
     plain: dict[str, Any] = made.to_dict()
@@ -210,7 +210,7 @@ def _dry(facts: str, unit: str, asked: str, most_rows: int) -> str:
     from privclust.release.document import About
     from privclust.service.questions import synthetic_fit
 
-    declared, protects = declared_from(json.loads(facts)), unit_from(json.loads(unit))
+    declared, protects = parse_facts(json.loads(facts)), unit_from(json.loads(unit))
     question = FitQuestion.parse(json.loads(asked), declared)
     n_rows = min(most_rows, _MOST_DRY_ROWS)
     with warnings.catch_warnings():

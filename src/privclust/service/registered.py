@@ -14,7 +14,7 @@ from privclust.ledger.transaction import LedgerTransaction
 from privclust.service import clock
 from privclust.service.accounts import User
 from privclust.service.database import Database
-from privclust.service.declared import Counts, Declared, declared_from
+from privclust.service.declared import Counts, Declared, parse_facts
 from privclust.service.errors import ConflictError, NotFoundError, ServiceError
 from privclust.service.questions import budget_of
 from privclust.service.registration import (
@@ -315,7 +315,7 @@ def _column_names(schema: Declared) -> set[str]:
 def dataset_of(row: tuple[object, ...]) -> Dataset:
     """Return the data set in a row."""
     id_, name, path, facts, unit, most_rows, digest, frozen, note, version, meant = map(str, row)
-    schema, protects, most = _declared(facts), _unit(unit), int(most_rows)
+    schema, protects, most = _declaration_of(facts), _unit(unit), int(most_rows)
     meanings = json.loads(meant)
     return Dataset(
         id_, name, path, schema, protects, most, digest, frozen, note, int(version), meanings
@@ -323,9 +323,9 @@ def dataset_of(row: tuple[object, ...]) -> Dataset:
 
 
 @lru_cache(1000)
-def _declared(facts: str) -> Declared:
+def _declaration_of(facts: str) -> Declared:
     """Return what a text declares; every page needs it, and it is never changed."""
-    return declared_from(json.loads(facts))
+    return parse_facts(json.loads(facts))
 
 
 @lru_cache(1000)

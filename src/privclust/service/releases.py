@@ -66,7 +66,7 @@ class Releases:
             "ORDER BY r.visible_at DESC, r.id LIMIT ? OFFSET ?"
         )
         rows = self._database.rows(sql, *values, dataset, window.limit, window.offset)
-        return [_stored(row) for row in rows]
+        return [_stored_release(row) for row in rows]
 
     def datasets_of(self, user: User) -> list[str]:
         """Return the names of the data sets whose releases a user may see."""
@@ -98,7 +98,7 @@ class Releases:
         rows = self._database.rows(sql, *values, release_id)
         if not rows:
             raise NotFoundError
-        return _stored(rows[0])
+        return _stored_release(rows[0])
 
     def is_there(self, release_id: str | None) -> bool:
         """Return whether a release was not deleted."""
@@ -140,7 +140,7 @@ def _seen(user: User) -> tuple[str, tuple[Any, ...]]:
     return shown.format(" AND j.user_id = ?"), (user.id,)
 
 
-def _stored(row: tuple[Any, ...]) -> StoredRelease:
+def _stored_release(row: tuple[Any, ...]) -> StoredRelease:
     values = [*row[:3], json.loads(row[3]), *row[4:-1], json.loads(row[-1])]
     return StoredRelease(*values)
 

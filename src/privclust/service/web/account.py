@@ -107,7 +107,7 @@ def sign_in(request: Request, services: ServicesDep, form: AnonymousForm) -> Res
     _note_sign_in(request, name, cookie)
     if cookie is None:
         return _sign_in_page(request, visitor, _WRONG, 403)
-    return _signed_in(request, services, cookie)
+    return _open_session(request, services, cookie)
 
 
 @router.get("/sign-in/provider")
@@ -127,12 +127,12 @@ def sign_in_from_provider(
     attempts: Attempts = request.app.state.attempts
     attempts.count_address(address_of(request))
     attempt = Attempt.from_cookie(request.cookies.get(cookie_name(services, "provider"), ""))
-    name, role = _provider(request).vouched_for(attempt, code, state)
+    name, role = _provider(request).vouched_name(attempt, code, state)
     cookie = services.accounts.sign_in_external(name, role)
     _note_sign_in(request, name, cookie)
     if cookie is None:
         raise ForbiddenError("There is no account for you here; ask the steward for one.")
-    response = _signed_in(request, services, cookie)
+    response = _open_session(request, services, cookie)
     response.delete_cookie(
         cookie_name(services, "provider"), path="/", secure=services.settings.secure
     )
@@ -152,7 +152,7 @@ def _provider(request: Request) -> Provider:
     return provider
 
 
-def _signed_in(request: Request, services: Services, cookie: str) -> Response:
+def _open_session(request: Request, services: Services, cookie: str) -> Response:
     """Send the browser to its data sets with a new cookie; the session it had ends."""
     old = request.cookies.get(cookie_name(services, "session"))
     if old:
@@ -189,7 +189,7 @@ def change_password(visit: Sender) -> Response:
     old, new = (str(visit.form.data.get(name, "")) for name in ("old", "new"))
     cookie = visit.services.accounts.change_password(visit.user, old, new)
     visit.note("changed password")
-    return _signed_in(visit.request, visit.services, cookie)
+    return _open_session(visit.request, visit.services, cookie)
 
 
 @router.get("/tokens")

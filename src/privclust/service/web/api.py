@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, Response
 from privclust.service.balance import balance_of
 from privclust.service.checks import Check
 from privclust.service.database import Window
-from privclust.service.declared import Declared, declared_from
+from privclust.service.declared import Declared, parse_facts
 from privclust.service.errors import ForbiddenError, NotFoundError, ServiceError
 from privclust.service.jobs import FAILED, Job
 from privclust.service.offers import offers_for
@@ -260,7 +260,7 @@ def register(given: Registration, caller: Steward) -> dict[str, Any]:
     draft = caller.services.datasets.draft(
         given.name,
         given.path,
-        declared_from(given.facts),
+        parse_facts(given.facts),
         unit_from_plain(given.unit),
         given.most_rows,
         given.note,

@@ -63,7 +63,7 @@ def make_app(services: Services) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
-        lifespan=_living,
+        lifespan=_lifespan,
     )
     app.state.services = services
     app.state.attempts = account.Attempts(services.settings.sign_ins_per_minute)
@@ -78,7 +78,7 @@ def make_app(services: Services) -> FastAPI:
 
 
 @asynccontextmanager
-async def _living(app: FastAPI) -> AsyncIterator[None]:
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     services: Services = app.state.services
     if services.worker is not None:
         services.checks.interrupt_left_over()
@@ -144,18 +144,18 @@ def _add_errors(app: FastAPI) -> None:
         return error.answer
 
     @app.exception_handler(PrivclustError)
-    async def refused(request: Request, error: PrivclustError) -> Response:
+    async def answer_refusal(request: Request, error: PrivclustError) -> Response:
         if isinstance(error, _AWAY):
             log.error("the database cannot be used", extra={"error": type(error).__name__})
             return _told(request, 503, _NO_DATABASE)
         return _told(request, getattr(error, "status", 409), str(error))
 
     @app.exception_handler(RequestValidationError)
-    async def malformed(request: Request, error: RequestValidationError) -> Response:
+    async def answer_malformed(request: Request, error: RequestValidationError) -> Response:
         return _told(request, 422, _MALFORMED)
 
     @app.exception_handler(HTTPException)
-    async def failed(request: Request, error: HTTPException) -> Response:
+    async def answer_failure(request: Request, error: HTTPException) -> Response:
         own = str(error.detail)
         words = {404: NOT_HERE, 405: NOT_HERE, 408: own, 413: own}
         return _told(request, error.status_code, words.get(error.status_code, _MALFORMED))

@@ -18,7 +18,7 @@ from privclust.service.balance import (
     balance_with_curve,
     balances_of,
     curve,
-    granted_in_all,
+    total_granted,
 )
 from privclust.service.declared import Counts
 from privclust.service.errors import NotFoundError, ServiceError
@@ -59,7 +59,7 @@ def home(visit: Visitor) -> Response:
         "datasets",
         datasets=[(it, left.get(it.name, [])) for it in services.datasets.visible_to(user)],
         requests=services.datasets.requests() if user.is_steward else [],
-        checks=services.checks.running() if user.is_steward else [],
+        checks=services.checks.running_checks() if user.is_steward else [],
     )
 
 
@@ -95,7 +95,7 @@ def _grants(services: Services, dataset: Dataset) -> dict[str, Any]:
         "request_id": secrets.token_hex(16),
         "analysts": people,
         "asked_by": [(name, balance_of(ledger, dataset.name, name)) for name in names],
-        "granted": granted_in_all(ledger, dataset.name),
+        "granted": total_granted(ledger, dataset.name),
         "requests": services.datasets.requests(dataset),
     }
 
@@ -131,7 +131,7 @@ async def live_plan(dataset_id: str, family: str, visit: Visitor) -> Response:
     """Return cost and expected error as JSON, for the script that shows them as one types."""
     # Public points are too many for an address: as one types, they are taken to lie anywhere.
     asked = {"family": family, **question_in_form(visit.request.query_params)}
-    dataset, question, cost = await run_in_threadpool(_priced, visit, dataset_id, asked)
+    dataset, question, cost = await run_in_threadpool(_price_question, visit, dataset_id, asked)
     plan = await visit.services.planner.plan_soon(dataset, question, visit.user.id)
     return JSONResponse({**cost, "ready": plan is not None, **(plan or {})})
 
@@ -155,7 +155,7 @@ async def ask(dataset_id: str, family: str, visit: Sender) -> Response:
         way = [(f"/datasets/{dataset.id}/ask/{family}", title)]
         return report_page(visit, html, "Dry run", way)
     plan = await visit.plan(dataset, question)
-    drawn = await _compared(visit.services, dataset, question) if act == "compare" else None
+    drawn = await _draw_comparison(visit.services, dataset, question) if act == "compare" else None
     return await run_in_threadpool(_ask_page, visit, dataset, question, plan=plan, drawn=drawn)
 
 
@@ -363,7 +363,7 @@ def _usual(dataset: Dataset) -> dict[str, str]:
     return {"delta": "1e-6"} if getattr(dataset.unit, "whole_rows", False) else {}
 
 
-def _priced(
+def _price_question(
     visit: Visit, dataset_id: str, asked: dict[str, Any]
 ) -> tuple[Dataset, FitQuestion, dict[str, Any]]:
     """Return a data set, the question about it that was asked, and what that costs."""
@@ -421,7 +421,7 @@ def _refused_page(
     return _ask_page(visit, dataset, question, message=words, status=400, typed=typed)
 
 
-async def _compared(services: Services, dataset: Dataset, question: FitQuestion) -> Any:
+async def _draw_comparison(services: Services, dataset: Dataset, question: FitQuestion) -> Any:
     """Return the picture of the expected error for smaller and larger ε."""
     from fractions import Fraction
 

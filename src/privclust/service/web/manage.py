@@ -9,8 +9,8 @@ from starlette.datastructures import FormData
 from starlette.responses import Response
 
 from privclust.service.accounts import ROLES, User
-from privclust.service.balance import balance_of, granted_in_all
-from privclust.service.declared import declared_in
+from privclust.service.balance import balance_of, total_granted
+from privclust.service.declared import parse_declaration
 from privclust.service.errors import NotFoundError, ServiceError
 from privclust.service.operations import set_maintenance
 from privclust.service.questions import budget_of
@@ -84,11 +84,11 @@ def register(visit: StewardSender) -> Response:
     """Begin to check the files; what was typed stays in the form if it is refused."""
     form = visit.form
     try:
-        typed = _typed(form)
+        typed = _typed_fields(form)
         draft = visit.services.datasets.draft(
             typed["name"],
             typed["path"],
-            declared_in(typed["schema"]),
+            parse_declaration(typed["schema"]),
             _unit(form),
             form.number("most_rows"),
             typed["note"],
@@ -103,7 +103,7 @@ def register(visit: StewardSender) -> Response:
     return redirect(f"/steward/checks/{check.id}")
 
 
-def _typed(form: Form) -> dict[str, str]:
+def _typed_fields(form: Form) -> dict[str, str]:
     """Return what was typed; a schema that was uploaded stands for the text."""
     typed = {name: form.text(name) for name in _FIELDS}
     upload = form.file("schema_file")
@@ -179,7 +179,7 @@ def _consequences(services: Services, dataset: Dataset, user: User) -> str:
     ledger = services.database.ledger
     left = "; ".join(pot.left for pot in balance_of(ledger, dataset.name, user.name))
     own = f"{user.name} has {left} left, and this is added to it. " if left else ""
-    total = granted_in_all(ledger, dataset.name)
+    total = total_granted(ledger, dataset.name)
     many = f"All analysts together were granted {total} so far. " if total else ""
     return (
         f"{own}{many}If analysts share what they learn, or somebody sees all releases, the "

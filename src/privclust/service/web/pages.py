@@ -339,7 +339,7 @@ class Guard:
             if refusal is not None:
                 await refusal(scope, receive, guarded_send)
             else:
-                await self._app(scope, self._limited(scope, receive), guarded_send)
+                await self._app(scope, self._limit(scope, receive), guarded_send)
         except ClientDisconnect:
             pass  # nobody is there to be told
         except Exception as error:  # ends here: a server would print its traceback, values included
@@ -395,11 +395,11 @@ class Guard:
             return self._settings.upload_megabytes * 2**20
         return _LARGEST_BODY
 
-    def _limited(self, scope: Scope, receive: Receive) -> Receive:
+    def _limit(self, scope: Scope, receive: Receive) -> Receive:
         most, seen, whole = self._most(scope), 0, False
         until = asyncio.get_running_loop().time() + self._settings.body_seconds
 
-        async def limited() -> Message:
+        async def receive_limited() -> Message:
             nonlocal seen, whole
             if whole:  # what comes next is that the client is gone, and that may take its time
                 return await receive()
@@ -414,4 +414,4 @@ class Guard:
                 raise HTTPException(413, _TOO_LARGE)
             return message  # type: ignore[no-any-return]
 
-        return limited
+        return receive_limited
