@@ -30,9 +30,8 @@ from privclust.data.points.view import PointsView
 
 # Of more axes a grid would have too many cells; the widest are cut.
 _MOST_AXES = 3
-# Beyond these the width of a cell is no error to speak of, and clustering the cells takes longer
-# than reading the rows.
-_MOST_CELLS = 2**14
+# A bound of memory and time: without noise there would be no other.
+_MOST_CELLS = 2**17
 # Of the budget, for a first grid that shows which part of the bounds the rows are in: from each
 # end, layers of cells are cut off that may be empty and cannot have this share of the rows of a
 # cluster, allowing for this many errors.
