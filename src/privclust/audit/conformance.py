@@ -127,6 +127,9 @@ def replay(
 ) -> ReplayReport:
     """Add up exactly what the answers of one fit can tell about a pair of neighbours.
 
+    The report is an exact statement about both data sets, and the fit is not charged: replay
+    synthetic or public rows, never those that a release is to protect.
+
     Parameters
     ----------
     fit : callable or estimator

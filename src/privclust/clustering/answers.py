@@ -40,10 +40,10 @@ from privclust.clustering.release import (
     sample_notes,
     synthetic_model,
 )
-from privclust.exceptions import LowSignalWarning, ParameterError, ReleaseError
+from privclust.exceptions import LowSignalWarning, ParameterError
 from privclust.parameters import WHOLE, Whole, check_memory
 from privclust.release.facts import Library, center_table
-from privclust.release.release import Release
+from privclust.release.release import Release, check_kind
 from privclust.schema.coordinates import Coordinates
 
 # ``Summary``: everything that a published summary answers, without the data and at no cost.
@@ -248,17 +248,7 @@ class Summary(SummaryAnswers):
     """
 
     def __init__(self, release: Release) -> None:
-        if not isinstance(release, Release):
-            raise ParameterError(
-                f"A summary is read from a Release, got {type(release).__name__}; give "
-                "Release.load(PATH)."
-            )
-        if release.kind != "summary":
-            raise ReleaseError(
-                f"A release of the kind {release.kind!r} is not a summary; give one of the kind "
-                "'summary'."
-            )
-        self._release = release
+        self._release = check_kind(release, "summary")
 
     def release(self) -> Release:
         """Return the summary as it is published."""

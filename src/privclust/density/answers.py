@@ -24,9 +24,8 @@ from privclust.density.persistence import Merge, find_clusters
 from privclust.density.predicting import label_by_cell
 from privclust.density.release import counts_from_release, with_cell_labels
 from privclust.density.smooth import smooth
-from privclust.exceptions import ParameterError, ReleaseError
 from privclust.parameters import SHARE, WHOLE, Whole
-from privclust.release.release import Release
+from privclust.release.release import Release, check_kind
 from privclust.schema.schema import Schema
 
 LEAST = 0.01
@@ -218,17 +217,7 @@ class Density(DensityAnswers):
     """
 
     def __init__(self, release: Release) -> None:
-        if not isinstance(release, Release):
-            raise ParameterError(
-                f"A density is read from a Release, got {type(release).__name__}; give "
-                "Release.load(PATH)."
-            )
-        if release.kind != "density":
-            raise ReleaseError(
-                f"A release of the kind {release.kind!r} is not a density; give one of the kind "
-                "'density'."
-            )
-        self._release = release
+        self._release = check_kind(release, "density")
 
     def release(self) -> Release:
         """Return the density as it is published."""

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from privclust._typing import Floats, Integers, Labels
-from privclust.exceptions import ParameterError, ReleaseError
 from privclust.holder.answers import OwnPoints
 from privclust.mixture.model import responsibilities
 from privclust.mixture.release import gaussians_of
 from privclust.opening.rows import Opened, open_points
 from privclust.parameters import WHOLE, Whole, check_memory
-from privclust.release.release import Release
+from privclust.release.release import Release, check_kind
 
 # Numbers held for each number of a synthetic row.
 _NUMBERS_PER_ENTRY = 4
@@ -140,17 +139,7 @@ class Mixture(MixtureAnswers):
     """
 
     def __init__(self, release: Release) -> None:
-        if not isinstance(release, Release):
-            raise ParameterError(
-                f"A mixture is read from a Release, got {type(release).__name__}; give "
-                "Release.load(PATH)."
-            )
-        if release.kind != "mixture":
-            raise ReleaseError(
-                f"A release of the kind {release.kind!r} is not a mixture; give one of the kind "
-                "'mixture'."
-            )
-        self._release = release
+        self._release = check_kind(release, "mixture")
 
     def release(self) -> Release:
         """Return the mixture as it is published."""

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from privclust._lazy import is_instance_of, loaded_module
-from privclust.exceptions import ReleaseError
+from privclust.exceptions import ParameterError, ReleaseError
 from privclust.notes import Signal
 from privclust.release import arrays as npz
 from privclust.release import storage
@@ -352,3 +352,18 @@ class Release:
         pass
 
         return html_card(self)
+
+
+def check_kind(release: Any, kind: str) -> Release:
+    """Return a release, and raise if it is none or of another kind."""
+    if not isinstance(release, Release):
+        raise ParameterError(
+            f"A {kind} is read from a Release, got {type(release).__name__}; give "
+            "Release.load(PATH)."
+        )
+    if release.kind != kind:
+        raise ReleaseError(
+            f"A release of the kind {release.kind!r} is not a {kind}; give one of the kind "
+            f"{kind!r}."
+        )
+    return release
