@@ -16,7 +16,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from privclust.budget import Budget
-from privclust.clustering.kmeans import PrivateKMeans
+from privclust.clustering.estimator import PrivateKMeans
 from privclust.papers.rivals.high_dim import PrivateHighDimKMeans
 from privclust.papers.rivals.wgan import PrivateWGAN
 from privclust.papers.targets.published import SourceTargetMedoids

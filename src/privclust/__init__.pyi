@@ -1,7 +1,7 @@
 from privclust.bounds.estimator import PrivateBounds as PrivateBounds
 from privclust.budget import Budget as Budget
 from privclust.categories.estimator import PrivateDilca as PrivateDilca
-from privclust.clustering.kmeans import PrivateKMeans as PrivateKMeans
+from privclust.clustering.estimator import PrivateKMeans as PrivateKMeans
 from privclust.clustering.summary import PrivateSummary as PrivateSummary
 from privclust.coclustering.estimator import PrivateCoclustering as PrivateCoclustering
 from privclust.density.estimator import PrivateDensity as PrivateDensity

@@ -11,7 +11,7 @@ import pytest
 from privclust.categories.estimator import PrivateDilca
 from privclust.categories.release import METRIC_ARRAYS, attribute_points, distances
 from privclust.cli import app
-from privclust.clustering.kmeans import PrivateKMeans
+from privclust.clustering.estimator import PrivateKMeans
 from privclust.exceptions import ReleaseError
 from privclust.papers.dilca import PrivateContextKMeans
 from privclust.release.release import Release

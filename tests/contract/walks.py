@@ -175,13 +175,13 @@ METHOD = Walk(
 from privclust.clustering.lloyd import ask_lloyd as ask_twice
 ''',
         ),
-        ("clustering/kmeans.py", '    "lloyd": ask_lloyd,', '    "twice": ask_twice,\n'),
+        ("clustering/estimator.py", '    "lloyd": ask_lloyd,', '    "twice": ask_twice,\n'),
         (
-            "clustering/kmeans.py",
+            "clustering/estimator.py",
             "from privclust.clustering.auto import",
             "from privclust.clustering.twice import ask_twice\n",
         ),
-        ("clustering/kmeans.py", '"lloyd"] = "auto"', '"twice", '),
+        ("clustering/estimator.py", '"lloyd"] = "auto"', '"twice", '),
         ("clustering/task.py", '"lloyd")', '"twice", '),
     ),
     f"""{ROWS}

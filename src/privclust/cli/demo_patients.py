@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.clustering.kmeans import PrivateKMeans
+from privclust.clustering.estimator import PrivateKMeans
 from privclust.jobs.label import write_labels
 from privclust.jobs.output_paths import check_folder
 from privclust.release import Release

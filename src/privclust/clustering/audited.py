@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from privclust.audit.neighbours import NeighbourPair, point_pairs, table_pairs
-from privclust.clustering.kmeans import PrivateKMeans
+from privclust.clustering.estimator import PrivateKMeans
 from privclust.clustering.summary import PrivateSummary
 from privclust.schema.facts import Box, Categories
 from privclust.schema.schema import Schema

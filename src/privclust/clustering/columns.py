@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -130,3 +131,29 @@ def _list_shares(shares: Mapping[str, float]) -> str:
 def percent(share: float) -> str:
     """Return a share as a reader expects it."""
     return f"{100 * share:.0f} %"
+
+
+def centre_notes(
+    schema: Schema, scaling: Mapping[str, Any], centers: Floats, sizes: Floats, errors: Floats
+) -> Iterator[Note]:
+    """Yield what centres that saw the rows say of their columns.
+
+    ``scaling``: as in ``Coordinates.scales``. ``sizes``, ``errors``: (n_clusters,).
+    """
+    coordinates = Coordinates(schema)
+    scales = coordinates.scales(**scaling)
+    yield from column_notes(separation_shares(coordinates, scales, centers, sizes))
+    # Clusters of categories need not differ in the numbers.
+    if not schema.categorical and schema.ball is None:
+        yield from loose_notes(schema, centers, np.where(sizes > 2 * errors, sizes, 0))
+
+
+def uneven_sentence(schema: Schema) -> str | None:
+    """Return what to tell if one column is so wide that it decides unscaled distances."""
+    uneven = schema.uneven_widths()
+    if uneven is None:
+        return None
+    return (
+        f"The declared width of {uneven[1]!r} is more than ten times that of {uneven[0]!r}, so it "
+        "alone decides the distances; pass rescale=True."
+    )

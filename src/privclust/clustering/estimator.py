@@ -1,10 +1,13 @@
-"""What the private estimators that see rows as points share, and those with k centres."""
+"""``PrivateKMeans``: its parameters, which algorithm it runs, and what it shares with its kin.
+
+From the general to the special: estimators of rows, estimators with k centres, ``PrivateKMeans``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils import Tags
@@ -12,49 +15,37 @@ from sklearn.utils.validation import check_is_fitted
 
 from privclust._typing import Floats
 from privclust.budget import Budget, Share
+from privclust.clustering import histograms
+from privclust.clustering.auto import ask_auto, ask_with_chosen_k
+from privclust.clustering.cautious import cautious
+from privclust.clustering.cells import Method, ask_cells
 from privclust.clustering.choose_k import DEFAULT_RANGE
-from privclust.clustering.columns import (
-    column_notes,
-    loose_notes,
-    separation_shares,
-    share_sentences,
-)
-from privclust.clustering.histograms import (
-    PROFILE_ARRAYS,
-    ask_histograms,
-    check_numbers,
-    histogram_note,
-    profile_arrays,
-    split_for_histograms,
-)
+from privclust.clustering.columns import centre_notes, uneven_sentence
+from privclust.clustering.grid import grid
+from privclust.clustering.lloyd import ask_lloyd
 from privclust.clustering.measuring import MEASURING, Working, ask_working_range, check_measurable
-from privclust.clustering.plan import INERTIA, MOST_REHEARSED, synthetic_rows, with_plain_numbers
+from privclust.clustering.plan import INERTIA, Planned, synthetic_rows
 from privclust.clustering.predicting import PointLabels
-from privclust.clustering.refine import is_worse_than_one
+from privclust.clustering.refine import errors_in_data_units, with_doubt
 from privclust.clustering.release import cluster_arrays, metric_arrays, scaling_parameters
 from privclust.clustering.result import KMeansResult
-from privclust.clustering.task import AUTO, N_CLUSTERS, RESCALE
+from privclust.clustering.task import AUTO, KMEANS, N_CLUSTERS, RESCALE
 from privclust.data.points.door import PointRows, Region, region_of
 from privclust.data.points.view import PointsView
 from privclust.data.public import Noisy
 from privclust.estimator import PrivateEstimator
 from privclust.exceptions import ParameterError, PublicFactWarning
 from privclust.fitting import Run
+from privclust.ledger.ledger import Ledger
 from privclust.notes import Note, signal_of
 from privclust.opening.rows import Opened, PublicFacts, open_points
 from privclust.parameters import WHOLE, check_clusters, check_declared_once
-from privclust.plan import (
-    Measure,
-    Plan,
-    Rehearsal,
-    note_pure_alternative,
-    plan_for_target,
-    rehearse,
-)
+from privclust.plan import Plan, Rehearsal, plan_for_target
+from privclust.privacy.meter import Meter
 from privclust.release.facts import Library, center_table
-from privclust.schema.coordinates import Coordinates, category_gap
+from privclust.schema.coordinates import category_gap
 from privclust.schema.schema import Schema
-from privclust.unit import Unit, row_unit, unit_from
+from privclust.unit import Unit, unit_from
 from privclust.unit.rows import RowUnit
 
 
@@ -72,14 +63,8 @@ class RowsEstimator(PrivateEstimator):
     scale: str = "declared"
     schema_: Schema
 
-    def _plan_by_rehearsal(
-        self,
-        n_rows: int | None,
-        n_features: int | None,
-        synthetic: Callable[[Schema, int, RowUnit, int], Rehearsal],
-        measure: Measure = INERTIA,
-    ) -> Plan:
-        """Rehearse the fit on synthetic rows, made from a schema, their number, unit and seed."""
+    def _plan_facts(self, n_rows: int | None, n_features: int | None) -> Planned:
+        """Return the public facts of a plan, checked."""
         self._check_parameters()
         if n_rows is None:
             raise ParameterError("n_rows must be given unless there is a target; give it.")
@@ -87,56 +72,10 @@ class RowsEstimator(PrivateEstimator):
         WHOLE.check("n_features", n_features, also=(None,))
         declared = Schema.of(self.schema, bounds=self.bounds, n_columns=n_features)
         self._check_scale(declared)
-        schema, scaling = with_plain_numbers(declared), self._scaling(declared)
-        region_of(schema, **scaling)  # an unusable schema is reported first
-        unit = row_unit(self.unit)
-        known = {"schema": schema, "bounds": None, "rescale": scaling["rescale"]}
+        facts = declared, int(n_rows), self._scaling(declared), self._measures
+        return Planned(self, self._budget(), *facts)
 
-        def plan_within(**budget: Any) -> Plan:
-            rehearsed = min(int(n_rows), MOST_REHEARSED)
-            return rehearse(
-                self,
-                lambda seed: synthetic(schema, rehearsed, unit, seed),
-                n_rows=int(n_rows),
-                measure=measure,
-                known={**known, **budget},
-            )
-
-        plan, budget = plan_within(), self._budget()
-        plan = replace(
-            plan,
-            notes=(*plan.notes, *share_sentences(declared, **scaling, measured=self._measures)),
-        )
-        if not budget.delta or budget.stated_as_rho:
-            return plan
-        return note_pure_alternative(
-            plan, plan_within(epsilon=budget.epsilon, delta=0, budget=None)
-        )
-
-    # Paid profiles, for those that have the parameter.
-    def _with_profiles(self, plan: Plan, n_clusters: int, n_features: int | None) -> Plan:
-        """Return a plan that says how good the histograms will be, if they are paid for."""
-        if self.profile_share is None:
-            return plan
-        schema = Schema.of(self.schema, bounds=self.bounds, n_columns=n_features)
-        shape = plan.n_rows, n_clusters, len(schema.numeric)
-        note = histogram_note(plan.budget, row_unit(self.unit), *shape, float(self.profile_share))
-        return replace(plan, notes=(*plan.notes, note))
-
-    def _keep_profiles(self, profiles: Noisy | None) -> None:
-        """Keep histograms, or forget those of an earlier fit."""
-        for name in PROFILE_ARRAYS:
-            self.__dict__.pop(f"{name}_", None)
-        if profiles is not None:
-            for name, array in profile_arrays(profiles, self.schema_).items():
-                setattr(self, f"{name}_", array)
-
-    def _profile_fields(self) -> dict[str, Any]:
-        if self.profile_share is None:
-            return {}
-        return {name: getattr(self, f"{name}_") for name in PROFILE_ARRAYS}
-
-    # Measured spreads, likewise.
+    # Measured spreads, for those that have the parameter.
     @property
     def _measures(self) -> bool:
         return self.scale == "measured"
@@ -186,13 +125,13 @@ class RowsEstimator(PrivateEstimator):
 
     def _check_before_charge(self, door: PointRows, public: Any = None) -> None:
         self._check_scale(door.schema)
-        uneven = door.schema.uneven_widths()
-        if uneven is not None and not self._is_rescaled(door.schema):
-            self._warn(
-                f"The declared width of {uneven[1]!r} is more than ten times that of "
-                f"{uneven[0]!r}, so it alone decides the distances; pass rescale=True.",
-                PublicFactWarning,
-            )
+        uneven = None if self._is_rescaled(door.schema) else uneven_sentence(door.schema)
+        if uneven is not None:
+            self._warn(uneven, PublicFactWarning)
+        if self._metric(door.schema) == "dilca":
+            from privclust.clustering.learned_metric import check_metric_can_be_learned
+
+            check_metric_can_be_learned(door)
 
     def _metric(self, schema: Schema) -> str:
         """Return how categories are compared; in pure ε mismatches are often lost in the noise."""
@@ -224,12 +163,6 @@ class RowsEstimator(PrivateEstimator):
 
 
 PLANNED = 8  # clumps that a plan rehearses on, if the number is to be chosen
-_ONE_CENTRE = Note(
-    "one-centre-as-good",
-    "By its own noisy numbers a single centre may be as near to the rows as these, whose errors "
-    "outweigh their distances from each other; raise epsilon, ask for fewer clusters, or declare "
-    "bounds that fit the rows more closely.",
-)
 
 
 class KMeansEstimator(PointLabels, RowsEstimator):
@@ -255,6 +188,8 @@ class KMeansEstimator(PointLabels, RowsEstimator):
     ) -> Plan:
         """Rehearse the fit on synthetic rows; no data are touched and nothing is spent.
 
+        With ``n_clusters="auto"`` they are in 8 clumps, and ordinary k-means with 8 is the measure.
+
         Parameters
         ----------
         n_rows : int or None, default=10_000
@@ -266,11 +201,6 @@ class KMeansEstimator(PointLabels, RowsEstimator):
             The error that is wanted: ``1.05`` or ``"inertia 1.05"`` for an inertia 1.05 times that
             without privacy, ``"size 50"`` for sizes of clusters within ± 50 rows. The plan is
             then that of the smallest ε that reaches it, or of the fewest rows.
-
-        Notes
-        -----
-        With ``n_clusters="auto"`` the rows are in 8 clumps, and the error is the inertia of the
-        clusters that are found over that of ordinary k-means with 8.
         """
 
         def clumps(schema: Schema, count: int, unit: RowUnit, seed: int) -> Rehearsal:
@@ -278,14 +208,14 @@ class KMeansEstimator(PointLabels, RowsEstimator):
 
         if target is not None:
             return plan_for_target(self, target, n_rows, n_features=n_features)
-        plan = self._plan_by_rehearsal(n_rows, n_features, clumps)
-        return self._with_profiles(plan, self._n_clusters_or(PLANNED), n_features)
+        planned, k = self._plan_facts(n_rows, n_features), self._n_clusters_or(PLANNED)
+        return planned.with_profiles(planned.rehearse(clumps, INERTIA), k)
 
     # The steps of a fit.
     def _check_before_charge(self, door: PointRows, public: Any = None) -> None:
         check_clusters(self._n_clusters_or(max(DEFAULT_RANGE)), door.domain.dimension)
         if self.profile_share is not None:
-            check_numbers(door.schema)
+            histograms.check_numbers(door.schema, self._metric(door.schema))
         super()._check_before_charge(door, public)
 
     def _n_clusters_or(self, otherwise: int) -> int:
@@ -293,16 +223,16 @@ class KMeansEstimator(PointLabels, RowsEstimator):
         return otherwise if self.n_clusters == AUTO else int(self.n_clusters)
 
     def _ask(self, door: PointRows, run: Run, public: Any = None) -> KMeansResult:
-        share, for_profiles = split_for_histograms(run.budget.whole, self.profile_share)
+        share, for_profiles = histograms.split_for_histograms(run.budget.whole, self.profile_share)
         working, share = self._ask_working(door, run, share)
         within = door.within(working.schema, gap=working.gap) if self._measures else door
         view = within.private(run.meter, run.seed)
-        result = _with_doubt(self._ask_clusters(view, share, run.public_rng))
+        result = with_doubt(self._ask_clusters(view, share, run.public_rng))
         if self._measures:
             result = replace(result, working=working, notes=(*working.notes, *result.notes))
         if for_profiles is None:
             return result
-        asked = ask_histograms(view, for_profiles, result.centres, working.schema)
+        asked = histograms.ask_histograms(view, for_profiles, result.centres, working.schema)
         return replace(result, profiles=asked)
 
     def _ask_clusters(
@@ -321,7 +251,7 @@ class KMeansEstimator(PointLabels, RowsEstimator):
         if result.learned is None:
             region = self._region(self.schema_, self._scaled)
             self.cluster_centers_ = region.in_data_units(result.centres)
-            self.cluster_centers_error_ = self._error_of_noise(region, result)
+            self.cluster_centers_error_ = errors_in_data_units(result, region, self.schema_)
         else:
             self.cluster_centers_ = result.learned.table
             self.metric_, self.cell_error_ = result.learned.metric, result.learned.cell_error
@@ -330,7 +260,7 @@ class KMeansEstimator(PointLabels, RowsEstimator):
         self.method_, self._verdict = result.method, result.verdict
         self.n_clusters_ = len(result.centres)
         self._n_features_out = len(result.centres)
-        self._keep_profiles(result.profiles)
+        histograms.keep_profiles(self, result.profiles)
 
     def _noisy_number(self, result: KMeansResult) -> Noisy:
         return result.sizes
@@ -343,22 +273,8 @@ class KMeansEstimator(PointLabels, RowsEstimator):
         yield from super()._common_notes(unit, budget, result)
         if result.learned is not None or signal_of(result.notes) != "seen":
             return
-        schema, centers, sizes = self.schema_, self.cluster_centers_, self.cluster_sizes_
-        coordinates = Coordinates(schema)
-        scales = coordinates.scales(**self._scaled)
-        yield from column_notes(separation_shares(coordinates, scales, centers, sizes))
-        # Clusters of categories need not differ in the numbers.
-        if not schema.categorical and schema.ball is None:
-            sure = np.where(sizes > 2 * self.cluster_sizes_error_, sizes, 0)
-            yield from loose_notes(schema, centers, sure)
-
-    def _error_of_noise(self, region: Region, result: KMeansResult) -> Floats | None:
-        """Return the errors of the centres in the units of the data, within the bounds."""
-        if result.centres_error is None:
-            return None
-        coordinates = Coordinates(self.schema_)
-        errors = result.centres_error * (region.radius * region.scales)
-        return np.minimum(errors, (coordinates.high - coordinates.low) / 2)
+        sizes = self.cluster_sizes_, self.cluster_sizes_error_
+        yield from centre_notes(self.schema_, self._scaled, self.cluster_centers_, *sizes)
 
     def _release_fields(self) -> dict[str, Any]:
         n_clusters = len(self.cluster_centers_)
@@ -366,7 +282,7 @@ class KMeansEstimator(PointLabels, RowsEstimator):
         centres = self.cluster_centers_, self.cluster_centers_error_
         sizes = self.cluster_sizes_, self.cluster_sizes_error_
         return {
-            "arrays": arrays | cluster_arrays(*centres, *sizes) | self._profile_fields(),
+            "arrays": arrays | cluster_arrays(*centres, *sizes) | histograms.kept_profiles(self),
             "schema": self.schema_,
             "parameters": {
                 "n_clusters": n_clusters,
@@ -382,10 +298,199 @@ class KMeansEstimator(PointLabels, RowsEstimator):
         return {}
 
 
-def _with_doubt(result: KMeansResult) -> KMeansResult:
-    """Return the result with one more note if its centres are no better than one would be."""
-    errors = result.centres_error
-    doubted = errors is not None and is_worse_than_one(result.centres, errors, result.sizes.value)
-    if not doubted or signal_of(result.notes) != "seen":
-        return result
-    return replace(result, notes=(*result.notes, _ONE_CENTRE))
+# What a method was called before, and what to write now.
+_FORMER = {"subcluster": "cells"}
+_METHODS: dict[str, Method] = {
+    "auto": ask_auto,
+    "cells": ask_cells,
+    "cautious": cautious,
+    "grid": grid,
+    "lloyd": ask_lloyd,
+}
+
+
+class PrivateKMeans(KMeansEstimator):
+    """k-means clustering whose centres and sizes may be published.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto", default=8
+        The number of clusters. ``"auto"`` spends the budget on a summary of the rows, from which
+        the number is chosen and the centres are taken; if no number stands out, a warning says so.
+    epsilon : float, default=1.0
+        The privacy loss allowed. Smaller is more private and less accurate.
+    delta : float, default=0
+        Zero for pure ε; a tiny number such as 1e-6 buys more accuracy for the same ε.
+    budget : Budget or None, default=None
+        Given instead of ``epsilon`` and ``delta``; for example ``Budget.of_rho(0.1, 1e-6)``.
+    schema : Schema or None
+        Public bounds of every column.
+    bounds : tuple of (low, high) or None
+        Shorthand for a schema: bounds that hold for all columns, or one value per column.
+    unit : Unit or str, default="add-remove-row"
+        Whose presence is hidden; see :mod:`privclust.unit`.
+    method : {"auto", "cells", "cautious", "grid", "lloyd"}, default="auto"
+        ``"cells"`` clusters noisy counts of many small cells; ``"cautious"`` starts at the mean and
+        moves only as far as the noise can be trusted; ``"grid"`` counts the cells of a grid along
+        the widest columns, at most three; ``"lloyd"`` is the noisy Lloyd iteration of the
+        literature. ``"auto"`` runs ``"cells"``, or, if the noisy number of rows is small,
+        ``"grid"`` for few columns, unless a probe (5 % of the budget) finds the rows crowded, and
+        ``"cautious"`` for more. Such a grid has less noise in pure ε, so ``"auto"`` then spends ε
+        alone, which keeps the promise; not with a ledger, a budget of ρ, or ``profile_share``.
+        ``"subcluster"`` is the former word for ``"cells"``; it warns and will go.
+    metric : {"auto", "mismatch", "dilca"}, default="auto"
+        How categories are compared. With ``"mismatch"`` any two different ones are equally far
+        apart; with ``"dilca"`` half of the budget is spent on learning from the other columns how
+        far apart they are, as in :class:`PrivateDilca`, and the distances are released too. Rows
+        are then clustered along a few axes, which cost nothing more. ``"auto"`` learns this if all
+        columns are categories and δ is zero, because mismatches would then be lost in the noise.
+    profile_share : float or None, default=None
+        The share of the budget, such as 0.1, that pays for histograms: one for every numeric column
+        in every cluster.
+    scale : {"declared", "measured"}, default="declared"
+        What makes numbers alike. ``"declared"``: their declared widths, by public facts alone.
+        ``"measured"`` spends 6 % of the budget on finding a range that the rows of each number
+        fill, and counts in deviations; it helps where bounds are loose, and costs where they are
+        good.
+    rescale : bool or None, default=None
+        Measure distances in units of the declared width of each column. This replaces a scaler,
+        which would leak. ``None`` means True with a schema that has no ball, and False with bounds.
+    random_state : int or None, default=None
+        ``None`` for private noise. A number makes the fit reproducible and NOT PRIVATE.
+    ledger : Ledger or None, default=None
+        Where the fit is charged before any row is read.
+    dataset : str or None, default=None
+        The name of the data set in the ledger.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Released centres, within the declared bounds.
+    cluster_centers_error_ : ndarray of shape (n_clusters, n_features) or None
+        Standard errors of their coordinates: of the noise, and of what ``"cells"``,
+        ``"cautious"`` and ``"grid"`` know that they leave out; None with a learned metric.
+    n_clusters_ : int
+        The number of clusters.
+    method_ : str
+        The algorithm that ran: ``"cells"``, ``"cautious"``, ``"grid"``, ``"lloyd"`` or
+        ``"summary"``.
+    cluster_sizes_ : ndarray of shape (n_clusters,)
+        Noisy numbers of rows nearest to each centre; they can be negative.
+    cluster_sizes_error_ : ndarray of shape (n_clusters,)
+        The standard error of each of them.
+    profile_counts_ : ndarray of shape (n_clusters, n_numbers, 10)
+        Noisy histograms of the numeric columns in each cluster; only with ``profile_share``.
+    profile_counts_error_ : ndarray of shape (n_clusters, n_numbers, 10)
+        The standard errors of their counts.
+    profile_edges_ : ndarray of shape (n_numbers, 11)
+        The edges of their cells, in the units of the data.
+    metric_ : CategoricalMetric
+        The distances between categories; only with a learned metric. ``metric_["city"]`` has those
+        of a column, as ``distances()``, and the columns that they were learned from, as
+        ``context``.
+    cell_error_ : float
+        The standard error of the noise on a cell of the tables that it was learned from.
+    privacy_ : PrivacyStatement
+        What is promised, and which questions were asked.
+    schema_ : Schema
+        The schema used; with ``scale="measured"`` it has the measured ranges and weights.
+    warnings_ : tuple of str
+        The warnings of the fit: that noise hides the clusters, or that their number is not clear.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if the data had names.
+
+    Notes
+    -----
+    Labels of the training rows and their inertia are exact statements about private rows. They are
+    not kept: ``fit_predict`` and ``score`` return them to the holder of the rows. No inertia is
+    released either, which would cost one more question; :meth:`PrivateSummary.inertia` has one,
+    with its error.
+
+    Examples
+    --------
+    >>> from privclust import PrivateKMeans
+    >>> model = PrivateKMeans(3, epsilon=1.0, bounds=(0, 8))
+    >>> model.fit([[0.0, 1.0], [7.0, 5.0], [4.0, 4.0]]).cluster_centers_.shape
+    (3, 2)
+    """
+
+    _parameters: ClassVar[Any] = KMEANS.variants[0].parameters
+
+    def __init__(
+        self,
+        n_clusters: int | Literal["auto"] = 8,
+        *,
+        epsilon: Any = 1.0,
+        delta: Any = 0,
+        budget: Budget | None = None,
+        schema: Schema | None = None,
+        bounds: tuple[Any, Any] | None = None,
+        unit: Unit | str = "add-remove-row",
+        method: Literal["auto", "cells", "cautious", "grid", "lloyd"] = "auto",
+        metric: Literal["auto", "mismatch", "dilca"] = "auto",
+        profile_share: float | None = None,
+        scale: Literal["declared", "measured"] = "declared",
+        rescale: bool | None = None,
+        random_state: int | None = None,
+        ledger: Ledger | None = None,
+        dataset: str | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.epsilon = epsilon
+        self.delta = delta
+        self.budget = budget
+        self.schema = schema
+        self.bounds = bounds
+        self.unit = unit
+        self.method = method
+        self.metric = metric
+        self.profile_share = profile_share
+        self.scale = scale
+        self.rescale = rescale
+        self.random_state = random_state
+        self.ledger = ledger
+        self.dataset = dataset
+
+    def _run(self, charged: bool | None = None) -> Run:
+        """Return what a fit starts from; without a ledger, which adds up ρ, ε may be spent pure."""
+        run = super()._run(charged)
+        return replace(run, meter=Meter(run.budget, or_pure=not run.charged))
+
+    def _ask(self, door: PointRows, run: Run, public: Any = None) -> KMeansResult:
+        if self._metric(door.schema) != "dilca":
+            return super()._ask(door, run, public)
+        from privclust.clustering.learned_metric import ask_by_learned_metric
+
+        def ask(view: PointsView, share: Share) -> KMeansResult:
+            return self._ask_clusters(view, share, run.public_rng)
+
+        return ask_by_learned_metric(door, run, self._n_clusters_or(PLANNED), ask)
+
+    def _ask_clusters(
+        self, view: PointsView, share: Share, rng: np.random.Generator
+    ) -> KMeansResult:
+        if self.n_clusters == AUTO:
+            schema = self._declared_schema() if view.domain.has_shares else None
+            return ask_with_chosen_k(view, share, rng, schema)
+        method = _METHODS[_FORMER.get(self.method, self.method)]
+        return method(view, share, int(self.n_clusters), rng)
+
+    def _check_combinations(self) -> None:
+        super()._check_combinations()
+        if self.n_clusters == AUTO and self.method != "auto":
+            raise ParameterError(
+                f"The method {self.method!r} needs a number of clusters; give one, or leave "
+                "method='auto'."
+            )
+        if self.method in _FORMER:
+            self._warn(
+                f"method={self.method!r} is now method={_FORMER[self.method]!r}, and the old "
+                "name will be removed in version 0.4; write the new one, or use "
+                "PrivateZoneKMeans for the published algorithm.",
+                DeprecationWarning,
+            )
+
+    def _options(self) -> dict[str, Any]:
+        return self._scale_and_metric()

@@ -64,11 +64,16 @@ def profile_arrays(profiles: Noisy, schema: Schema) -> dict[str, Any]:
     }
 
 
-def check_numbers(schema: Schema) -> None:
-    """Raise if there is no number to make a histogram of."""
+def check_numbers(schema: Schema, metric: str = "mismatch") -> None:
+    """Raise if there is no number to make a histogram of, or no cluster that counts it as one."""
     if not schema.numeric:
         raise ParameterError(
             "profile_share pays for histograms of numbers, and no column is one; leave it at None."
+        )
+    if metric == "dilca":
+        raise ParameterError(
+            'profile_share pays for histograms of clusters by metric="mismatch", which '
+            'metric="dilca" does not make; drop one of them.'
         )
 
 
@@ -139,3 +144,20 @@ def ask_cluster_histograms(
     seen = view if weighed is schema else seen_by(weighed)
     asked = ask_histograms(seen, share, seen.domain.to_unit_ball(centers), schema)
     return ClusterProfiles(centers, asked)
+
+
+def keep_profiles(model: Any, profiles: Noisy | None) -> None:
+    """Keep histograms in a model, or forget those of an earlier fit."""
+    for name in PROFILE_ARRAYS:
+        if hasattr(model, f"{name}_"):
+            delattr(model, f"{name}_")
+    if profiles is not None:
+        for name, array in profile_arrays(profiles, model.schema_).items():
+            setattr(model, f"{name}_", array)
+
+
+def kept_profiles(model: Any) -> dict[str, Any]:
+    """Return the histograms that a model keeps, for its release."""
+    if model.profile_share is None:
+        return {}
+    return {name: getattr(model, f"{name}_") for name in PROFILE_ARRAYS}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,14 +11,18 @@ import pyarrow as pa
 
 from privclust._typing import Floats, Indices
 from privclust.budget import Budget
+from privclust.clustering.columns import share_sentences
 from privclust.clustering.from_cells import most_clusters
+from privclust.clustering.histograms import histogram_note
 from privclust.clustering.release import cells_from_release, column_scales, synthetic_model
 from privclust.clustering.weighted_kmeans import squares
+from privclust.data.points.door import region_of
 from privclust.parameters import check_clusters
-from privclust.plan import Measure, Rehearsal
+from privclust.plan import Measure, Plan, Rehearsal, note_pure_alternative, rehearse
 from privclust.schema.coordinates import Coordinates
 from privclust.schema.facts import Bins, Box, Fact
 from privclust.schema.schema import Schema
+from privclust.unit import row_unit
 from privclust.unit.rows import RowUnit
 
 INERTIA = Measure("inertia")
@@ -53,6 +58,53 @@ def synthetic_rows(
         return float(inertia / best_inertia(points, n_clusters))
 
     return Rehearsal((table,), error_ratio)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The public facts of a fit of rows that is planned."""
+
+    model: Any
+    budget: Budget
+    schema: Schema
+    n_rows: int
+    scaling: dict[str, Any]  # how much columns count; see ``Coordinates.scales``
+    measured: bool  # whether ranges would be measured
+
+    def rehearse(
+        self, synthetic: Callable[[Schema, int, RowUnit, int], Rehearsal], measure: Measure
+    ) -> Plan:
+        """Rehearse on synthetic rows, made from a schema, their number, unit and seed."""
+        schema, unit = with_plain_numbers(self.schema), row_unit(self.model.unit)
+        region_of(schema, **self.scaling)  # an unusable schema is reported first
+        known = {"schema": schema, "bounds": None, "rescale": self.scaling["rescale"]}
+        rehearsed = min(self.n_rows, MOST_REHEARSED)
+
+        def plan_within(**budget: Any) -> Plan:
+            return rehearse(
+                self.model,
+                lambda seed: synthetic(schema, rehearsed, unit, seed),
+                n_rows=self.n_rows,
+                measure=measure,
+                known={**known, **budget},
+            )
+
+        plan = plan_within()
+        shares = share_sentences(self.schema, **self.scaling, measured=self.measured)
+        plan = replace(plan, notes=(*plan.notes, *shares))
+        if not self.budget.delta or self.budget.stated_as_rho:
+            return plan
+        pure = plan_within(epsilon=self.budget.epsilon, delta=0, budget=None)
+        return note_pure_alternative(plan, pure)
+
+    def with_profiles(self, plan: Plan, n_clusters: int) -> Plan:
+        """Return a plan that says how good histograms will be, if they are paid for."""
+        paid = self.model.profile_share
+        if paid is None:
+            return plan
+        shape = plan.n_rows, n_clusters, len(self.schema.numeric)
+        note = histogram_note(plan.budget, row_unit(self.model.unit), *shape, float(paid))
+        return replace(plan, notes=(*plan.notes, note))
 
 
 @dataclass(frozen=True)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.clustering import fitted
+from privclust.clustering.result import KMeansResult
 from privclust.clustering.weighted_kmeans import nearest_centre, squares
+from privclust.data.points.door import Region
 from privclust.data.points.public import ClusterAnswer, Projection
 from privclust.data.points.view import PointsView
 from privclust.data.public import Noisy
+from privclust.notes import Note, signal_of
+from privclust.schema.coordinates import Coordinates
+from privclust.schema.schema import Schema
 
 # Errors of the noise: how far it alone moves the noisy mean of a cluster. Post-processing.
 
@@ -100,6 +105,15 @@ def uninformative_errors(n_clusters: int, low: Floats, high: Floats) -> Floats:
     return np.tile((high - low) / 2, (n_clusters, 1))
 
 
+def errors_in_data_units(result: KMeansResult, region: Region, schema: Schema) -> Floats | None:
+    """Return the errors of the centres in the units of the data, within the bounds."""
+    if result.centres_error is None:
+        return None
+    coordinates = Coordinates(schema)
+    errors = result.centres_error * (region.radius * region.scales)
+    return np.minimum(errors, (coordinates.high - coordinates.low) / 2)
+
+
 def is_worse_than_one(centres: Floats, errors: Floats, sizes: Floats) -> bool:
     """Return whether one centre may be as near to the rows, by noisy numbers alone.
 
@@ -109,6 +123,23 @@ def is_worse_than_one(centres: Floats, errors: Floats, sizes: Floats) -> bool:
     weights = np.maximum(sizes, 1e-9)
     gaps = ((centres - np.average(centres, axis=0, weights=weights)) ** 2).sum(axis=1)
     return len(centres) > 1 and bool(weights @ gaps <= weights @ (errors**2).sum(axis=1))
+
+
+_ONE_CENTRE = Note(
+    "one-centre-as-good",
+    "By its own noisy numbers a single centre may be as near to the rows as these, whose errors "
+    "outweigh their distances from each other; raise epsilon, ask for fewer clusters, or declare "
+    "bounds that fit the rows more closely.",
+)
+
+
+def with_doubt(result: KMeansResult) -> KMeansResult:
+    """Return the result with one more note if its centres are no better than one would be."""
+    errors = result.centres_error
+    doubted = errors is not None and is_worse_than_one(result.centres, errors, result.sizes.value)
+    if not doubted or signal_of(result.notes) != "seen":
+        return result
+    return replace(result, notes=(*result.notes, _ONE_CENTRE))
 
 
 # The last stage of private k-means: noisy Lloyd steps, as many and as wide as noise allows.

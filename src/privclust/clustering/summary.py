@@ -19,9 +19,11 @@ from privclust.clustering.estimator import RowsEstimator
 from privclust.clustering.histograms import (
     ask_cluster_histograms,
     check_numbers,
+    keep_profiles,
+    kept_profiles,
     split_for_histograms,
 )
-from privclust.clustering.plan import SampleErrors, synthetic_summary_rows
+from privclust.clustering.plan import INERTIA, SampleErrors, synthetic_summary_rows
 from privclust.clustering.release import (
     arrays_from_cells,
     scaling_parameters,
@@ -215,8 +217,8 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
             made = synthetic_summary_rows(schema, int(n_clusters), count, unit, seed)
             return errors.seen(made)
 
-        plan = self._plan_by_rehearsal(n_rows, n_features, clumps)
-        plan = self._with_profiles(plan, int(n_clusters), n_features)
+        planned = self._plan_facts(n_rows, n_features)
+        plan = planned.with_profiles(planned.rehearse(clumps, INERTIA), int(n_clusters))
         return replace(plan, notes=(*plan.notes, *errors.in_words()))
 
     # The steps of a fit.
@@ -276,10 +278,6 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
 
     def _check_before_charge(self, door: PointRows, public: Any = None) -> None:
         super()._check_before_charge(door, public)
-        if self._metric(door.schema) == "dilca":
-            from privclust.clustering.learned_metric import check_metric_can_be_learned
-
-            check_metric_can_be_learned(door)
         if self.profile_share is not None:
             check_numbers(door.schema)
 
@@ -295,7 +293,7 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
         self._cells = cells
         self.tables_ = result.tables
         profiles = result.profiles
-        self._keep_profiles(None if profiles is None else profiles.counts)
+        keep_profiles(self, None if profiles is None else profiles.counts)
         self._profile_centers = None if profiles is None else profiles.centers
 
     def _noisy_number(self, result: SummaryResult) -> Noisy:
@@ -322,5 +320,5 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
         }
 
     def _profile_fields(self) -> dict[str, Any]:
-        arrays = super()._profile_fields()
+        arrays = kept_profiles(self)
         return arrays | {"profile_centers": self._profile_centers} if arrays else {}

@@ -183,7 +183,7 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
         def drawn(schema: Schema, count: int, unit: RowUnit, seed: int) -> Rehearsal:
             return synthetic_mixture_rows(schema, self._n_or(ASSUMED), count, unit, seed)
 
-        return self._plan_by_rehearsal(n_rows, n_features, drawn, PERPLEXITY)
+        return self._plan_facts(n_rows, n_features).rehearse(drawn, PERPLEXITY)
 
     # The steps of a fit.
     def _open(self, X: Any, public: Any = None) -> Opened:
