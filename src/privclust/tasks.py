@@ -59,9 +59,7 @@ class Task:
     takes: str = "rows"
     fewest: int = 1  # the fewest columns it needs; 0 if it takes a matrix
     most: int | None = None  # the most columns it takes; None for any number
-    # The function that returns what an audit of it runs, and pairs of neighbours, as
-    # ``module:name``.
-    audit: str = ""
+    audited: Mapping[str, Any] = field(default_factory=dict)  # the parameters of an audited model
 
     @property
     def methods(self) -> tuple[str, ...]:

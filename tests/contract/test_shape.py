@@ -111,7 +111,7 @@ def test_verbs_and_nouns_are_not_taken_for_participles(name: str) -> None:
 
 # Roles that every shape of data or family has; other names of files stand for one thing each.
 ROLES = {
-    "__init__", "audited", "door", "estimator", "kernels", "plan", "predicting", "private",
+    "__init__", "door", "estimator", "kernels", "plan", "predicting", "private",
     "public", "published", "release", "report", "result", "rows", "task", "view",
 }  # fmt: skip
 

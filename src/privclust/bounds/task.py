@@ -23,6 +23,6 @@ BOUNDS = Task(
     "Find the ranges of columns of numbers in private rows, with noise.",
     "Rehearse private bounds on synthetic rows: questions, cost, noise, width to expect.",
     takes="forms",
-    audit="privclust.bounds.audited:subject",
+    audited={"unreadable": "missing"},
 )
 COMMANDS = {"bounds": (BOUNDS,)}

@@ -139,7 +139,7 @@ CATEGORICAL = Task(
     clusters="n_clusters",
     fewest=2,
     takes="categories",
-    audit="privclust.clustering.audited:categorical_subject",
+    audited={"n_clusters": 3},
 )
 # Without a number of clusters, the metric alone.
 COMMANDS = {"categorical": (CATEGORICAL, DISTANCES)}

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -19,7 +20,6 @@ from privclust.cli import screen
 from privclust.cli.inputs import tasks_of
 from privclust.cli.options import EpsilonDelta, expand_groups
 from privclust.families import FAMILIES
-from privclust.tasks import load
 
 if TYPE_CHECKING:
     from privclust.audit.auditor import AuditReport
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 _VIOLATED = 1
 _FEWEST_ROWS = 10
-
+# The synthetic columns of audited models.
+_SQUARE = ("x", "y")
+_DOMAIN = {"a": ["u", "v", "w"], "b": ["no", "yes"], "c": ["no", "yes"]}
 
 Prepared = tuple[Any, "list[NeighbourPair]"]
 
 
 def _subcluster_guarantee(epsilon: float, delta: float) -> Prepared:
-    from functools import partial
-
     import numpy as np
 
     from privclust.audit.neighbours import NeighbourPair
@@ -145,9 +145,38 @@ def audit_subject(subject: str, epsilon: float, delta: float) -> Prepared:
     """Return what is audited, and the pairs of neighbours it is run on."""
     if subject in _NOT_PRIVATE:
         return _NOT_PRIVATE[subject](epsilon, delta)
-    fit, pairs = load(tasks_of(subject)[0].audit)(epsilon, delta)
+    task = tasks_of(subject)[0]
+    facts, pairs = _synthetic_neighbours(task.takes)
+    model = task.model(**task.audited, **facts, epsilon=epsilon, delta=delta)
+    fit = partial(_fit_source, model) if task.takes == "targets" else model
     # Data without rows are refused, as the proofs say; pairs with almost no rows are left out.
     return fit, [pair for pair in pairs if pair.left.shape[0] >= _FEWEST_ROWS]
+
+
+def _synthetic_neighbours(takes: str) -> tuple[dict[str, Any], list[NeighbourPair]]:
+    """Return what to declare of the data a task takes, and pairs of neighbours."""
+    from privclust.audit.neighbours import matrix_pairs, point_pairs, table_pairs
+    from privclust.schema.facts import Box, Categories
+    from privclust.schema.schema import Schema
+
+    if takes == "matrix":
+        return {}, matrix_pairs(12, 8)
+    if takes == "categories":
+        facts = {name: Categories(values, missing="category") for name, values in _DOMAIN.items()}
+        return {"schema": Schema(facts)}, table_pairs([*_DOMAIN.values()])
+    square = Schema({name: Box(0, 1, missing=0.5) for name in _SQUARE})
+    return {} if takes == "forms" else {"schema": square}, point_pairs([0, 0], [1, 1])
+
+
+def _fit_source(model: Any, source: Any, rng: Any) -> Any:
+    """Return what is released about centres for a source, among public towns on a lattice."""
+    import numpy as np
+    from sklearn.base import clone
+
+    towns = np.stack(np.meshgrid(*[np.linspace(0, 1, 6)] * 2), axis=-1).reshape(-1, 2)
+    seeded = clone(model).set_params(random_state=int(rng.integers(2**31)))
+    found = seeded.fit(towns, source=source)
+    return np.append(found.medoid_indices_, [found.cost_estimate_, *found.served_by_source_])
 
 
 @contextmanager

@@ -56,6 +56,6 @@ COCLUSTER = Task(
     clusters="n_row_clusters",
     fewest=0,
     takes="matrix",
-    audit="privclust.coclustering.audited:subject",
+    audited={"n_row_clusters": 2, "n_column_clusters": 2},
 )
 COMMANDS = {"cocluster": (COCLUSTER,)}

@@ -13,6 +13,5 @@ DENSITY = Task(
     "Rehearse a density on synthetic rows: questions, cost, noise, agreement to expect.",
     takes="numbers",
     most=3,
-    audit="privclust.density.audited:density_subject",
 )
 COMMANDS = {"density": (DENSITY,)}

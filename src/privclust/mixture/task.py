@@ -52,6 +52,6 @@ MIXTURE = Task(
     "Rehearse a mixture on synthetic rows: questions, cost, noise, error.",
     clusters="n_components",
     takes="numbers",
-    audit="privclust.mixture.audited:subject",
+    audited={"n_components": 2},
 )
 COMMANDS = {"mixture": (MIXTURE,)}

@@ -140,6 +140,6 @@ SOURCE_TARGET = Task(
     "Rehearse the choice of new centres with synthetic sources: questions, cost, noise, error.",
     clusters="n_centers",
     takes="targets",
-    audit="privclust.source_target.audited:subject",
+    audited={"n_centers": 2},
 )
 COMMANDS = {"source-target": (SOURCE_TARGET,)}
