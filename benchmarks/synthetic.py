@@ -129,7 +129,7 @@ def by_peer(which: str) -> Callable[..., Found]:
         with tempfile.TemporaryDirectory() as folder:
             given, made = Path(folder) / "codes.csv", Path(folder) / "made.csv"
             codes.to_csv(given, index=False)
-            words = (json.dumps(sizes), float(budget.epsilon), float(budget.delta), run)
+            words = (json.dumps(sizes), float(budget.amount), run)
             command = [PEERS, PEER, which, given, *words, made]
             done = subprocess.run(  # noqa: S603
                 [str(word) for word in command], capture_output=True, text=True, timeout=LIMIT

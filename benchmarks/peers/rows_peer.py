@@ -1,7 +1,7 @@
-"""Synthetic rows of MST or AIM from a file of codes; run by an interpreter with mbi and snsynth.
+"""Synthetic rows of MST or AIM from a file of codes; run by an interpreter with mbi.
 
-Usage: ``python rows_peer.py mst|aim codes.csv SIZES EPSILON DELTA SEED made.csv``, SIZES as a JSON
-list. Writes as many rows of codes as it was given and prints the CPU seconds that it took.
+Usage: ``python rows_peer.py mst|aim codes.csv SIZES RHO SEED made.csv``, SIZES as a JSON list.
+Writes as many rows of codes as it was given and prints the CPU seconds that it took.
 
 MST is the mechanism of McKenna, Miklau and Sheldon (2021), in our own words: a third of ρ each for
 single columns, for a tree of pairs by the exponential mechanism, and for the tables of these pairs;
@@ -23,7 +23,6 @@ import numpy as np
 import pandas as pd
 from mbi import Dataset, Domain, LinearMeasurement, estimation
 from mbi.junction_tree import hypothetical_model_size
-from snsynth.utils import cdp_rho
 
 warnings.simplefilter("ignore")
 
@@ -85,11 +84,9 @@ def tree(data: Dataset, model: object, rho: float, rng: np.random.Generator) -> 
     return chosen
 
 
-def mst(
-    frame: pd.DataFrame, sizes: list[int], epsilon: float, delta: float, seed: int
-) -> pd.DataFrame:
+def mst(frame: pd.DataFrame, sizes: list[int], rho: float, seed: int) -> pd.DataFrame:
     """Return synthetic rows."""
-    rng, rho, total = np.random.default_rng(seed), cdp_rho(epsilon, delta), float(len(frame))
+    rng, total = np.random.default_rng(seed), float(len(frame))
     data, known, pools = pooled(frame, sizes, rho / 3, rng)
     about = estimation.mirror_descent(data.domain, known, known_total=total, iters=ITERATIONS[0])
     pairs = tree(data, about, rho / 3, rng)
@@ -123,11 +120,9 @@ def rows_of(
     return pd.DataFrame({name: pool.back(made[name], rng) for name, pool in pools.items()})
 
 
-def aim(
-    frame: pd.DataFrame, sizes: list[int], epsilon: float, delta: float, seed: int
-) -> pd.DataFrame:
+def aim(frame: pd.DataFrame, sizes: list[int], rho: float, seed: int) -> pd.DataFrame:
     """Return synthetic rows."""
-    rng, rho, total = np.random.default_rng(seed), cdp_rho(epsilon, delta), float(len(frame))
+    rng, total = np.random.default_rng(seed), float(len(frame))
     names = list(frame.columns)
     part = rho / (ROUNDS * len(names))
     data, known, pools = pooled(frame, sizes, 0.9 * part * len(names), rng)
@@ -203,12 +198,10 @@ def codes_of(made: object, names: list[str]) -> dict[str, np.ndarray]:
 
 def main() -> None:
     """Make rows once."""
-    which, codes, sizes, epsilon, delta, seed, made = sys.argv[1:]
+    which, codes, sizes, rho, seed, made = sys.argv[1:]
     frame = pd.read_csv(codes)
     start = time.process_time()
-    found = {"mst": mst, "aim": aim}[which](
-        frame, json.loads(sizes), float(epsilon), float(delta), int(seed)
-    )
+    found = {"mst": mst, "aim": aim}[which](frame, json.loads(sizes), float(rho), int(seed))
     print(time.process_time() - start)
     found.to_csv(made, index=False)
 

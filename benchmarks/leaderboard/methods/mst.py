@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 from sklearn.cluster import KMeans
 
+from privclust.budget import Budget
 from privclust.papers.datasets.points import PointSet
 
 BENCHMARKS = Path(__file__).parents[2]
-PYTHON = BENCHMARKS.parent / ".venv-peers" / "bin" / "python"
+PYTHON = BENCHMARKS.parent / ".venv-rows" / "bin" / "python"
 BINS = 64
 MOST_COLUMNS = 10
 
@@ -30,7 +31,7 @@ def centres(data: PointSet, epsilon: float, delta: float, seed: int) -> np.ndarr
         names = ",".join(f"c{place}" for place in range(d))
         np.savetxt(given, codes, "%d", ",", header=names, comments="")
         script = BENCHMARKS / "peers" / "rows_peer.py"
-        words = json.dumps([BINS] * d), epsilon, delta, seed
+        words = json.dumps([BINS] * d), float(Budget(epsilon, delta).amount), seed
         command = [PYTHON, script, "mst", given, *words, made]
         subprocess.run([str(word) for word in command], capture_output=True, check=True)  # noqa: S603
         drawn = np.loadtxt(made, delimiter=",", skiprows=1)
