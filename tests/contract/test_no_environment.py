@@ -10,7 +10,7 @@ PACKAGE = Path(privclust.__file__).parent
 # A token of the remote command, where a service finds its secrets, and whether a worker process
 # gives memory back.
 # The process that labels is handed the environment, which nothing is read from.
-MAY_READ = {"cli/remote.py", "engines/tasks.py", "service/labelling.py", "service/settings.py"}
+MAY_READ = {"cli/remote.py", "engines/workers.py", "service/labelling.py", "service/settings.py"}
 
 
 def test_only_these_files_read_the_environment():

@@ -25,7 +25,7 @@ from scipy.spatial.distance import cdist
 
 from privclust import Box, MatrixCount, MatrixRow, Person, ReplaceRow, Schema
 from privclust.data import rows as base
-from privclust.data.sites.metrics import METRICS
+from privclust.data.sites.distances import METRICS
 from privclust.exceptions import ParameterError
 from support.datasets import places
 from support.estimators import ESTIMATORS, EstimatorRecord

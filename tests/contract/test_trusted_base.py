@@ -60,7 +60,7 @@ REST = (
     "data/points/mixed.py",
     "data/points/public.py",
     "data/sites/kernels.py",
-    "data/sites/metrics.py",
+    "data/sites/distances.py",
     "data/sites/public.py",
     "data/table/as_points.py",
     "data/table/codes.py",

@@ -267,11 +267,11 @@ METRIC = Walk(
     "a metric of source-target",
     (
         (
-            "data/sites/metrics.py",
+            "data/sites/distances.py",
             '    Metric("manhattan", order=1),',
             '    Metric("twice", lengths=lambda straight: np.asarray(2 * straight)),\n',
         ),
-        ("data/sites/metrics.py", '"manhattan", "cosine"', '"twice", '),
+        ("data/sites/distances.py", '"manhattan", "cosine"', '"twice", '),
         ("source_target/task.py", '"manhattan", "cosine"', '"twice", '),
     ),
     f"""{ROWS}

@@ -16,7 +16,7 @@ import privclust
 from contract.golden_fits import digest_of
 from privclust import Person, PrivateCoclustering, PrivateKMeans, ReplaceRow
 from privclust.data.engines.base import current_engine
-from privclust.engines import tasks
+from privclust.engines import workers
 from privclust.engines.dask import DaskRows
 from privclust.exceptions import DataError
 from privclust.reading.opening import open_rows
@@ -172,7 +172,7 @@ ALLOWED = {
     "privclust.data.papers.public": {"Critic", "Zones"},
     "privclust.data.encode": {"Domain", "CompleteRows"},
     "privclust.data.engines.base": {"CountedSum", "PerRow"},
-    "privclust.engines.tasks": {"encode_part", "sum_statistic", "read_and_sum", "add_results"},
+    "privclust.engines.workers": {"encode_part", "sum_statistic", "read_and_sum", "add_results"},
     "privclust.data.matrix.kernels": {
         "BlockShares", "BlockSums", "ColumnScores", "ColumnSums", "ProfileSums", "RowScores",
         "RowSums", "Steps", "StepsOf",
@@ -194,7 +194,7 @@ ALLOWED = {
     "privclust.reading.locations": {"FileLocation"},
     "privclust.data.sites.kernels": {"CellSums", "CellTotals", "NearestOf", "NearestRows",
                                      "RingCounts"},
-    "privclust.data.sites.metrics": {"Metric", "_metric_named"},
+    "privclust.data.sites.distances": {"Metric", "_metric_named"},
     "privclust.data.sites.public": {"Rings", "TargetSpace"},
     "privclust.data.table.codes": {"AttributeCodes", "CategoryCoder", "ColumnCoder"},
     "privclust.data.table.cut": {"CutCoder"},
@@ -293,18 +293,18 @@ def _tasks(dask_scheduler):
 
 
 def test_kept_rows_and_failures_show_no_value():
-    assert repr(tasks.HeldRows((np.array([42]),))) == "<rows>"
+    assert repr(workers.HeldRows((np.array([42]),))) == "<rows>"
 
     class Part:
         def blocks(self):
             raise KeyError("secret")
 
-    refused = tasks.encode_part(Part(), None)
-    assert isinstance(refused, tasks.TaskRefusal)
+    refused = workers.encode_part(Part(), None)
+    assert isinstance(refused, workers.TaskRefusal)
     assert "secret" not in refused.sentence
     assert "KeyError" in refused.sentence
-    assert tasks.add_results([None, refused]) == refused
-    assert tasks.sum_statistic(refused, None, None) is refused
+    assert workers.add_results([None, refused]) == refused
+    assert workers.sum_statistic(refused, None, None) is refused
 
 
 def test_people_are_bounded_on_a_cluster_as_here(client, tmp_path):

@@ -10,7 +10,7 @@ import pytest
 import privclust
 from privclust import Ledger, PrivateKMeans, Schema
 from privclust.engines import dask as cluster
-from privclust.engines import tasks
+from privclust.engines import workers
 from privclust.engines.choose import bytes_of
 from privclust.exceptions import DataError, EngineError, EngineWarning, ParameterError
 from support.datasets import POINTS, points
@@ -54,7 +54,7 @@ def test_rows_in_memory_and_streams_stay_here(client, charged):
 def test_a_worker_of_another_version_is_refused_before_the_charge(client, charged, tmp_path):
     model, was_charged = charged
     data = parquet_folder(points().drop(columns="who"), tmp_path / "data")
-    with privclust.engine(client), patch.object(cluster.tasks, "worker_facts", look_here):
+    with privclust.engine(client), patch.object(cluster.workers, "worker_facts", look_here):
         refused(EngineError, "A worker has privclust 9.9 and this process 0.1", model.fit, data)
     assert not was_charged()
 
@@ -62,7 +62,7 @@ def test_a_worker_of_another_version_is_refused_before_the_charge(client, charge
 def look_here(dask_worker=None):
     """Tell another version to the coordinator than to itself."""
     version = "9.9" if dask_worker is not None else "0.1"
-    return tasks.WorkerFacts((("privclust", version),), 1, 2**30, False, None)
+    return workers.WorkerFacts((("privclust", version),), 1, 2**30, False, None)
 
 
 def test_a_worker_that_cannot_run_privclust_is_refused(client):
@@ -104,9 +104,9 @@ def test_a_cluster_in_clear_needs_the_word_for_it(client):
 
 def test_workers_that_write_rows_to_disk_need_a_folder_of_the_holder(client):
     def spilling(dask_worker=None):
-        return tasks.WorkerFacts((), 1, 2**30, False, "/tmp/scratch/w1")  # noqa: S108
+        return workers.WorkerFacts((), 1, 2**30, False, "/tmp/scratch/w1")  # noqa: S108
 
-    with patch.object(cluster.tasks, "worker_facts", spilling):
+    with patch.object(cluster.workers, "worker_facts", spilling):
         refused(EngineError, "would write rows in the clear to '/tmp/scratch/w1'", entered, client)
         folder = "/tmp/scra"  # noqa: S108
         refused(EngineError, "in the clear", lambda: entered(client, spill_to=folder))
@@ -115,10 +115,10 @@ def test_workers_that_write_rows_to_disk_need_a_folder_of_the_holder(client):
 
 def test_workers_whose_allocator_trims_are_warned_of(client):
     def trimming(dask_worker=None):
-        return tasks.WorkerFacts((), 1, 2**30, True, None)
+        return workers.WorkerFacts((), 1, 2**30, True, None)
 
     with (
-        patch.object(cluster.tasks, "worker_facts", trimming),
+        patch.object(cluster.workers, "worker_facts", trimming),
         pytest.warns(EngineWarning, match="MALLOC_TRIM_THRESHOLD_"),
     ):
         entered(client)

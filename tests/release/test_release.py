@@ -21,8 +21,7 @@ import privclust
 from privclust.budget import Budget, Loss
 from privclust.exceptions import ReleaseError
 from privclust.privacy.meter import Charge
-from privclust.release import arrays as npz
-from privclust.release import storage
+from privclust.release import npz, storage
 from privclust.release.release import Release
 from privclust.reports.words import format_error
 from privclust.schema.facts import Box

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust.exceptions import ReleaseError
-from privclust.release import arrays as npz
+from privclust.release import npz
 from privclust.release import storage as reading
 from privclust.release.document import digest_of
 from privclust.release.release import Release

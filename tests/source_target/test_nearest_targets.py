@@ -6,8 +6,8 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from privclust.budget import Budget
+from privclust.data.sites.distances import METRICS
 from privclust.data.sites.kernels import nearest_rows
-from privclust.data.sites.metrics import METRICS
 from privclust.data.sites.public import SOURCE_STEPS, Rings, TargetSpace
 from privclust.exceptions import BudgetExceededError
 from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow

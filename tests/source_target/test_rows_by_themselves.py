@@ -11,7 +11,7 @@ import pytest
 
 from privclust.budget import Budget
 from privclust.data.encode import Domain
-from privclust.data.sites.metrics import METRICS
+from privclust.data.sites.distances import METRICS
 from privclust.data.sites.public import Rings, TargetSpace
 from privclust.reading.opening import open_rows
 from privclust.schema.schema import Schema

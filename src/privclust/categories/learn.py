@@ -16,10 +16,10 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.budget import Currency, Share
 from privclust.categories.context import Context, association, choose_context
+from privclust.categories.dependence import signal_warning
 from privclust.categories.metric import CategoricalMetric, attribute_metric
 from privclust.categories.pair_tables import project_on_simplex
 from privclust.categories.shrinkage import Estimate, shrink_tables
-from privclust.categories.signal import signal_warning
 from privclust.data.public import Noisy
 from privclust.data.table.public import NoisyTables, PairLayout, independent_tables
 from privclust.data.table.view import TableView

@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 
 from privclust._typing import Floats
 from privclust.budget import Currency
-from privclust.categories.pair_tables import PairTableCells, calibrate_margins, number_of_rows
-from privclust.categories.signal import (
+from privclust.categories.dependence import (
     CONTEXT_STRENGTH,
     IndependentTables,
     Signal,
@@ -33,6 +32,7 @@ from privclust.categories.signal import (
     has_signal,
     strengths_by,
 )
+from privclust.categories.pair_tables import PairTableCells, calibrate_margins, number_of_rows
 from privclust.data.public import Noisy
 from privclust.data.table.public import NoisyTables, PairLayout
 

@@ -23,7 +23,7 @@ from distributed import Client, Future, as_completed
 from privclust import exceptions
 from privclust.data.engines.base import CountedSum, EncodedRows, Encoder, Engine, Total
 from privclust.data.rows import Part, PartedSource, RowSource
-from privclust.engines import tasks
+from privclust.engines import workers
 from privclust.engines.choose import listener
 from privclust.exceptions import DataError, EngineError, EngineWarning, NoRowsError, as_one_sentence
 
@@ -42,7 +42,7 @@ class Cluster:
 
     def __init__(self, client: Client, *, insecure: bool, spill_to: str | None) -> None:
         self._client, self._insecure, self._spill_to = client, insecure, spill_to
-        self._looks: list[tasks.WorkerFacts] = []
+        self._looks: list[workers.WorkerFacts] = []
         self._warned = False
 
     @property
@@ -64,7 +64,7 @@ class Cluster:
             "A worker cannot run privclust; install the same version of it on all workers as here."
         )
         with as_one_sentence(failed, Exception, error=EngineError):
-            found: dict[str, Any] = self._client.run(tasks.worker_facts)
+            found: dict[str, Any] = self._client.run(workers.worker_facts)
         self._looks = list(found.values())
         _check_versions(self._looks)
         _check_spilling(self._looks, self._spill_to)
@@ -112,8 +112,8 @@ def _is_safe(address: str) -> bool:
         return host == "localhost"
 
 
-def _check_versions(looks: Iterable[tasks.WorkerFacts]) -> None:
-    here = dict(tasks.worker_facts().versions)
+def _check_versions(looks: Iterable[workers.WorkerFacts]) -> None:
+    here = dict(workers.worker_facts().versions)
     for look in looks:
         for name, there in look.versions:
             if there != here[name]:
@@ -123,7 +123,7 @@ def _check_versions(looks: Iterable[tasks.WorkerFacts]) -> None:
                 )
 
 
-def _check_spilling(looks: Iterable[tasks.WorkerFacts], allowed: str | None) -> None:
+def _check_spilling(looks: Iterable[workers.WorkerFacts], allowed: str | None) -> None:
     for look in looks:
         if look.spills_to is None:
             continue
@@ -230,7 +230,7 @@ class DaskRows(EncodedRows):
             sums = futures
             while len(sums) > 1:
                 submit, groups = self._engine.submit, range(0, len(sums), _FAN)
-                sums = [submit(tasks.add_results, sums[start : start + _FAN]) for start in groups]
+                sums = [submit(workers.add_results, sums[start : start + _FAN]) for start in groups]
                 every += sums
             self._report_progress(futures)
             result = _result_of(sums[0])
@@ -261,13 +261,13 @@ class DaskRows(EncodedRows):
             if not self._parts:
                 raise NoRowsError("The data have no rows; give at least one row.")
             if self._engine.keeps(self._parts, encode):
-                self._held = [submit(tasks.encode_part, part, encode) for part in self._parts]
+                self._held = [submit(workers.encode_part, part, encode) for part in self._parts]
         cut = [_cut(statistic, part) for part in self._parts]
         if self._held is None:
             each = zip(self._parts, cut, strict=True)
-            return [submit(tasks.read_and_sum, part, encode, of) for part, of in each]
+            return [submit(workers.read_and_sum, part, encode, of) for part, of in each]
         held = zip(self._held, cut, strict=True)
-        return [submit(tasks.sum_statistic, rows, encode, of) for rows, of in held]
+        return [submit(workers.sum_statistic, rows, encode, of) for rows, of in held]
 
     def _report_progress(self, futures: Sequence[Future]) -> None:
         """Report to the listener whenever a part is done."""
@@ -297,7 +297,7 @@ def _cut(statistic: Any, part: Part) -> Any:
 def _result_of(future: Future) -> CountedSum[Any] | None:
     with as_one_sentence(_UNFINISHED, Exception, error=EngineError):
         result = future.result()
-    if isinstance(result, tasks.TaskRefusal):
+    if isinstance(result, workers.TaskRefusal):
         raise getattr(exceptions, result.kind, EngineError)(result.sentence)
     found: CountedSum[Any] | None = result
     return found

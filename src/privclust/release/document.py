@@ -19,7 +19,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from privclust.exceptions import ReleaseError
-from privclust.release.arrays import DamageError, describe_arrays
+from privclust.release.npz import DamageError, describe_arrays
 from privclust.schema.schema import Schema
 from privclust.statement import PrivacyStatement
 

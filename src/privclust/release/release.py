@@ -17,9 +17,7 @@ import pyarrow as pa
 from privclust._lazy import is_instance_of, loaded_module
 from privclust.exceptions import ParameterError, ReleaseError
 from privclust.notes import Signal
-from privclust.release import arrays as npz
-from privclust.release import storage
-from privclust.release.arrays import DamageError
+from privclust.release import npz, storage
 from privclust.release.document import (
     About,
     check_date,
@@ -30,6 +28,7 @@ from privclust.release.document import (
 )
 from privclust.release.facts import Facts
 from privclust.release.kinds import get_kind
+from privclust.release.npz import DamageError
 from privclust.release.signal import check_notes, signal_of_release
 from privclust.release.signature import Signature, sign_document
 from privclust.release.storage import open_stored, pack_files, unpack_files

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from privclust.exceptions import ReleaseError
-from privclust.release.arrays import DamageError
+from privclust.release.npz import DamageError
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (

@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from privclust.exceptions import NotSavedError, ReleaseError
-from privclust.release import arrays as npz
-from privclust.release.arrays import DAMAGED_ZIP, LARGEST_FILE, DamageError
+from privclust.release import npz
 from privclust.release.document import digest_of, make_document, parse_document, split_document
 from privclust.release.kinds import all_kinds
+from privclust.release.npz import DAMAGED_ZIP, LARGEST_FILE, DamageError
 from privclust.release.registry import model_card
 from privclust.release.signature import Signature
 

@@ -15,7 +15,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from privclust._typing import Floats
-from privclust.data.sites.metrics import METRICS, MetricName
+from privclust.data.sites.distances import METRICS, MetricName
 from privclust.source_target.public_targets import PublicTargets, check_public_table
 from privclust.source_target.solution import Solution
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from privclust.budget import Budget, Share
 from privclust.data.public import Noisy
-from privclust.data.sites.metrics import METRICS, MetricName
+from privclust.data.sites.distances import METRICS, MetricName
 from privclust.data.sites.view import SitesView, SourceRows
 from privclust.estimator import PrivateEstimator
 from privclust.exceptions import SourceWarning

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from privclust._typing import Floats, Indices
-from privclust.data.sites.metrics import METRICS, Metric
+from privclust.data.sites.distances import METRICS, Metric
 from privclust.data.sites.public import TargetSpace
 from privclust.exceptions import SchemaError
 from privclust.schema.schema import Schema

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privclust._typing import Floats
-from privclust.data.sites.metrics import METRICS
+from privclust.data.sites.distances import METRICS
 from privclust.exceptions import DataError, ReleaseError
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, check_centres, register_kind

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.data.sites.metrics import METRICS
+from privclust.data.sites.distances import METRICS
 from privclust.reports.svg import (
     ABOVE,
     ACCENT,

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from privclust._typing import Floats, Indices, Singles
-from privclust.data.sites.metrics import CoordinateMetric, Metric
+from privclust.data.sites.distances import CoordinateMetric, Metric
 from privclust.source_target.placement import cell_sites, nearest_site
 from privclust.source_target.public_targets import PublicTargets, public_table
 from privclust.source_target.solver import (

@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 from privclust._typing import Floats, Integers
 from privclust.data.encode import clip_to_ball
 from privclust.data.public import Noisy
-from privclust.data.sites.metrics import METRICS, Metric
+from privclust.data.sites.distances import METRICS, Metric
 
 # The radius of the targets around their centre, in grid steps: sources are clipped to it in sums.
 SOURCE_STEPS = 2**20

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from privclust._typing import Floats
 from privclust.budget import Budget, Share
 from privclust.data.public import Noisy
-from privclust.data.sites.metrics import CoordinateMetric
+from privclust.data.sites.distances import CoordinateMetric
 from privclust.data.sites.view import SitesView
 from privclust.distributions import quantile
 from privclust.exceptions import ParameterError

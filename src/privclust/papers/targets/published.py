@@ -14,7 +14,7 @@ from scipy.spatial import cKDTree
 from sklearn.base import BaseEstimator
 
 from privclust._typing import Floats
-from privclust.data.sites.metrics import MetricName
+from privclust.data.sites.distances import MetricName
 from privclust.source_target.centres import ChosenCentres
 from privclust.source_target.public_targets import PublicTargets
 from privclust.source_target.solution import service_of_public_source, solve

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from privclust import Categories, PrivateDilca, PrivateKMeans, Schema
+from privclust.categories.dependence import IndependentTables
 from privclust.categories.pair_tables import (
     Margins,
     PairTableCells,
@@ -16,7 +17,6 @@ from privclust.categories.pair_tables import (
     number_of_rows,
     signal_probabilities,
 )
-from privclust.categories.signal import IndependentTables
 from privclust.data.public import Noisy
 from privclust.data.table.public import NoisyTables, PairLayout
 from privclust.exceptions import LowSignalWarning

@@ -7,7 +7,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from privclust.data.sites.metrics import EARTH_RADIUS_KM, METRICS, CoordinateMetric, MetricName
+from privclust.data.sites.distances import EARTH_RADIUS_KM, METRICS, CoordinateMetric, MetricName
 from privclust.exceptions import ReleaseError
 from privclust.release.release import Release
 from privclust.source_target.estimator import PrivateSourceTargetMedoids
