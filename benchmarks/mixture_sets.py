@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, load_digits, load_sample_image
 from sklearn.model_selection import train_test_split
 
+from privclust.mixture.model import Gaussians
+
 Floats = NDArray[np.float64]
 
 
@@ -28,6 +30,7 @@ class MixtureSet:
     low: Floats
     high: Floats
     k: int
+    law: Gaussians | None = None  # that generated the rows, if it is a mixture
 
 
 Maker = Callable[[np.random.Generator], MixtureSet]
@@ -60,7 +63,9 @@ def _generated(
         rows[far] = rng.uniform(-1, 1, (int(far.sum()), d))
         rows = np.clip(rows, -bound, bound)
         low = np.full(d, -bound)
-        return MixtureSet(rows[:n], rows[n:], labels[n:], low, -low, k)
+        law = Gaussians(weights, places, roots @ roots.swapaxes(1, 2))
+        known = None if tails or outliers else law
+        return MixtureSet(rows[:n], rows[n:], labels[n:], low, -low, k, known)
 
     return make
 

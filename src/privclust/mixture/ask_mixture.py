@@ -22,6 +22,7 @@ from privclust.mixture.cell_mixtures import fit_cells, score_numbers
 from privclust.mixture.clipping import Clip
 from privclust.mixture.model import CovarianceType, Gaussians
 from privclust.mixture.noisy_step import Background, Fitted, ask_step
+from privclust.mixture.settling import errors_of
 from privclust.notes import Note
 
 COUNT = 0.02
@@ -68,6 +69,8 @@ class MixtureResult:
     fitted: Fitted
     number: Noisy
     n_steps: int
+    weights_error: Floats
+    means_error: Floats
     scores: Floats | None = None  # of each number of components from one, if it was chosen
     notes: tuple[Note, ...] = ()
 
@@ -104,7 +107,8 @@ def ask_mixture(
         fitted = ask_step(view, f"components, step {step}", part, fitted, clip, least)
     noise = expected_shape_noise(view, shares[-1], rows, clip, 1)
     notes = (*notes, *_doubts(fitted, signal < _DOUBTED_BELOW[budget.currency], noise))
-    return MixtureResult(fitted, number, len(shares), scores, notes)
+    errors = errors_of(fitted.mixture, fitted.last, clip, rng)
+    return MixtureResult(fitted, number, len(shares), *errors, scores, notes)
 
 
 def measure_signal(view: PointsView, budget: Share, rows: float) -> float:

@@ -79,13 +79,13 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
     weights_ : ndarray of shape (n_components,)
         Released weights; they add up to one.
     weights_error_ : ndarray of shape (n_components,)
-        Their standard errors: of the noise, and of what the last step changed.
+        Their standard errors: of the noise, and of the steps that were not made.
     background_weight_ : float
         The share of rows that belong to no component; zero without ``background``.
     means_ : ndarray of shape (n_components, n_features)
         Released means, within the declared bounds.
     means_error_ : ndarray of shape (n_components, n_features)
-        The standard errors of their coordinates: of the noise, and of what the last step changed.
+        The standard errors of their coordinates, likewise.
     covariances_ : ndarray
         Released covariances, of the same shape as scikit-learn's for each ``covariance_type``.
     precisions_, precisions_cholesky_ : ndarray
@@ -224,9 +224,9 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
         self.precisions_cholesky_ = as_declared(roots, self.covariance_type)
         precisions = roots @ roots.swapaxes(1, 2)
         self.precisions_ = as_declared(precisions, self.covariance_type)
-        self.weights_error_ = np.minimum(fitted.weights_error[order], 1.0)
+        self.weights_error_ = np.minimum(result.weights_error[order], 1.0)
         widths = self.schema_.high - self.schema_.low
-        self.means_error_ = np.minimum(fitted.means_error[order] * lengths, widths / 2)
+        self.means_error_ = np.minimum(result.means_error[order] * lengths, widths / 2)
         self.background_weight_ = 0.0 if fitted.background is None else fitted.background.weight
         self.hidden_ = np.logical_not(fitted.visible[order])
         self.n_rows_, self.n_rows_error_ = (

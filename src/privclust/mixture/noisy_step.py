@@ -19,6 +19,7 @@ from privclust.data.public import Noisy
 from privclust.mixture.clipping import Clip
 from privclust.mixture.lines import ComponentTotals, LineGrid
 from privclust.mixture.model import Gaussians, restrict
+from privclust.mixture.settling import LastStep
 
 # A count below this number of its errors does not show its component.
 _VISIBLE = 2.0
@@ -27,8 +28,6 @@ _LEAST, _MOST, _FARTHEST = 0.2, 5.0, 3.0
 # The factor of a component's size is looked for within these.
 _SIZES = 0.05, 20.0
 _SMALLEST = 1e-300
-# What the last move says of those that more steps would make.
-UNSETTLED = 1.0
 
 
 @dataclass(frozen=True)
@@ -58,22 +57,16 @@ class Fitted:
 
     mixture: Gaussians
     counts: Floats  # (n_components,): noisy numbers of rows, of all steps so far
-    precision: float  # one over the variance of each of them; zero before the first step
-    # Standard errors of the noise, and of what the last step changed.
-    weights_error: Floats
-    means_error: Floats
+    counts_error: float  # the standard error of each of them; infinite before the first step
+    last: LastStep
     background: Background | None = None
 
     @classmethod
     def at_start(cls, mixture: Gaussians, background: Background | None = None) -> Fitted:
         """Return a mixture before its first step."""
-        none, unknown = np.zeros(mixture.n_components), np.full(mixture.means.shape, np.inf)
-        return cls(mixture, none, 0.0, unknown[:, 0], unknown, background)
-
-    @property
-    def counts_error(self) -> float:
-        """The standard error of a count."""
-        return float(self.precision**-0.5)
+        none, unknown = np.zeros(mixture.n_components), np.full(mixture.n_components, np.inf)
+        last = LastStep(mixture, unknown, unknown, unknown, unknown)
+        return cls(mixture, none, np.inf, last, background)
 
     @property
     def visible(self) -> Floats:
@@ -81,21 +74,27 @@ class Fitted:
         return np.asarray(self.counts > _VISIBLE * self.counts_error)
 
     def with_counts(self, counts: Noisy) -> Fitted:
-        """Return the same with counts of one more step, which say how heavy components are."""
-        new = 1 / max(counts.standard_error, 1e-9) ** 2
-        both = self.precision + new
-        mean = (self.counts * self.precision + counts.value * new) / both
-        error = both**-0.5
+        """Return the same with counts of one more step, which say how heavy components are.
+
+        Older counts are those of another mixture. By how much counts moved beyond their noise says
+        how far they are believed.
+        """
+        mean, noise = self.counts, max(counts.standard_error, 1e-9) ** 2
+        older = self.counts_error**2
+        if np.isfinite(older):
+            moved = float(((counts.value - mean) ** 2).mean()) - older - noise
+            older += max(0.0, moved)
+            mean = mean + older / (older + noise) * (counts.value - mean)
+            noise *= older / (older + noise)
+        else:
+            mean = counts.value
+        error = float(np.sqrt(noise))
         shown = np.maximum(mean, error)
-        weights = shown / shown.sum()
         return replace(
             self,
-            mixture=replace(self.mixture, weights=weights),
+            mixture=replace(self.mixture, weights=shown / shown.sum()),
             counts=mean,
-            precision=both,
-            weights_error=np.hypot(
-                error / shown.sum(), UNSETTLED * (weights - self.mixture.weights)
-            ),
+            counts_error=error,
             background=self.background and self.background.with_counts(mean, error),
         )
 
@@ -108,9 +107,13 @@ def ask_step(
     shares = _split(share, clip) if tied else (share,)
     grid = LineGrid.within(clip, max(view.offset_error(one, 1.0, 1) for one in shares))
     answer = grid.read(**view.ask_components(name, _components(fitted, grid), *shares))
-    fitted = fitted.with_counts(answer.counts)
+    before, fitted = fitted.mixture, fitted.with_counts(answer.counts)
     rows = np.maximum(fitted.counts, _VISIBLE * fitted.counts_error)
-    return (_step_tied if tied else _step_apart)(fitted, answer, rows, clip, least)
+    step = _step_tied if tied else _step_apart
+    moved, moves, shapes = step(fitted, answer, rows, clip, least)
+    sizes = answer.squares.standard_error / rows / clip.effect.slope
+    last = LastStep(before, fitted.counts_error / rows, moves, shapes, sizes)
+    return replace(fitted, mixture=moved, last=last)
 
 
 def _components(fitted: Fitted, grid: LineGrid) -> Components:
@@ -130,23 +133,25 @@ def _split(share: Share, clip: Clip) -> tuple[Share, ...]:
 
 def _step_apart(
     fitted: Fitted, answer: ComponentTotals, rows: Floats, clip: Clip, least: float
-) -> Fitted:
+) -> tuple[Gaussians, Floats, Floats]:
+    """Return the mixture after a step, and the noise of its moves and shapes in the frames."""
     scales = _scales(answer.squares, rows, clip)
     place, shape = clip.effect.gains(np.clip(scales, 0.1, _MOST))
     moves, move_error = _per_row(answer.sums, rows * place)
     shapes, shape_error = _per_row(answer.shapes, rows * shape)
-    moves *= _belief(moves, move_error**2)[:, None]
+    moves = moves * _belief(moves, move_error**2)[:, None]
     shapes *= _belief(shapes, shape_error**2)[:, None]
     moves = clip_lengths(moves, _FARTHEST * np.sqrt(clip.dimension))
     moves = np.where(fitted.visible[:, None], moves, 0)
     inner = _inner(scales, shapes, clip) - moves[:, :, None] * moves[:, None]
     inner = np.where(fitted.visible[:, None, None], _within(inner), np.eye(clip.dimension))
-    return _move(fitted, moves, inner, move_error, clip, least)
+    return _move(fitted.mixture, moves, inner, clip, least), move_error, shape_error
 
 
 def _step_tied(
     fitted: Fitted, answer: ComponentTotals, rows: Floats, clip: Clip, least: float
-) -> Fitted:
+) -> tuple[Gaussians, Floats, Floats]:
+    """Return the same for components that share their shape."""
     total = np.array([rows.sum()])
     scale = _scales(answer.squares, total, clip)
     of_place, of_shape = clip.effect.gains(np.clip(scale, 0.1, _MOST))
@@ -158,21 +163,16 @@ def _step_tied(
     shape *= _belief_alone(shape[0], shape_error[0] ** 2)
     between = np.einsum("k,ki,kj->ij", rows / rows.sum(), moves, moves)
     inner = np.repeat(_within(_inner(scale, shape, clip) - between), len(rows), axis=0)
-    return _move(fitted, moves, inner, move_error, clip, least)
+    return _move(fitted.mixture, moves, inner, clip, least), move_error, shape_error
 
 
-def _move(
-    fitted: Fitted, moves: Floats, inner: Floats, move_error: Floats, clip: Clip, least: float
-) -> Fitted:
+def _move(mixture: Gaussians, moves: Floats, inner: Floats, clip: Clip, least: float) -> Gaussians:
     """Return the mixture after what every component lacks in its frame."""
-    mixture, roots = fitted.mixture, fitted.mixture.roots
+    roots = mixture.roots
     means = mixture.means + np.einsum("kij,kj->ki", roots, moves)
     covariances = roots @ inner @ roots.swapaxes(1, 2)
     covariances = restrict(covariances, mixture.weights, clip.kind, least)
-    deviations = np.sqrt(np.diagonal(mixture.covariances, axis1=1, axis2=2))
-    moved = Gaussians(mixture.weights, clip_lengths(means, 1.0), covariances)
-    doubt = np.hypot(move_error[:, None] * deviations, UNSETTLED * (means - mixture.means))
-    return replace(fitted, mixture=moved, means_error=doubt)
+    return Gaussians(mixture.weights, clip_lengths(means, 1.0), covariances)
 
 
 def _scales(squares: Noisy, rows: Floats, clip: Clip) -> Floats:
