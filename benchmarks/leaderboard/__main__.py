@@ -2,9 +2,10 @@
 
 ``python benchmarks/leaderboard run [SET ...] [--full] [--runs 3] [--methods ours ...]`` fits every
 method of ``methods/`` on every set and puts its rows into ``benchmarks/results/leaderboard.csv``
-after each set, in place of older ones of that set and method. ``python benchmarks/leaderboard
-page`` fills ``docs/leaderboard.md`` and the README from that file. A SET is a name of
-``POINT_SETS`` in ``privclust.papers.datasets.named``, "adult", or a file as PATH:CLUSTERS.
+after each set, in place of older ones of that set, method and ε. ``python benchmarks/leaderboard
+twelve`` fits ours to the twelve generated sets of PE-means. ``python benchmarks/leaderboard page``
+fills ``docs/leaderboard.md`` and the README from both files. A SET is a name of ``POINT_SETS`` in
+``privclust.papers.datasets.named``, "adult", or a file as PATH:CLUSTERS.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
+import twelve  # noqa: E402
 from page import mend_best, publish  # noqa: E402
 from sets import FULL, SMALL, opened  # noqa: E402
 
@@ -44,7 +46,7 @@ Method = Callable[[PointSet, float, float, int], np.ndarray]
 def main() -> None:
     """Run or draw."""
     parser = argparse.ArgumentParser(prog="leaderboard", description=__doc__)
-    parser.add_argument("part", choices=["run", "page"])
+    parser.add_argument("part", choices=["run", "twelve", "page"])
     parser.add_argument("sets", nargs="*", metavar="SET")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--runs", type=int, default=3)
@@ -59,9 +61,25 @@ def main() -> None:
     warnings.simplefilter("ignore")
     if options.part == "page":
         known = [*methods_in(HERE / "methods")]
-        rows = read_rows("leaderboard", options.output)
-        publish(rows, options.page, known, options.readme)
+        files = (read_rows(f"leaderboard{part}", options.output) for part in ("", "-twelve"))
+        publish(*files, options.page, known, options.readme)
         return
+    run = run_twelve if options.part == "twelve" else run_sets
+    run(options)
+
+
+def run_twelve(options: argparse.Namespace) -> None:
+    """Fit ours, and k-means without privacy, to the sets of PE-means."""
+    methods = methods_in(HERE / "methods", list(twelve.METHODS))
+    for k, d in twelve.SETS:
+        found = twelve.losses(twelve.generated(k, d), methods, options.runs, options.seed)
+        rows = [{**row, **origin(options.seed, "full")} for row in found]
+        replace_rows("leaderboard-twelve", rows, folder=options.output)
+        print(k, d, flush=True)
+
+
+def run_sets(options: argparse.Namespace) -> None:
+    """Fit methods to sets, and keep what each set showed before the next is begun."""
     setting = "full" if options.full else "small"
     for name in options.sets or (FULL if options.full else SMALL):
         try:
@@ -72,7 +90,9 @@ def main() -> None:
         found = measured(data, methods_in(HERE / "methods", options.methods), options)
         rows = [{**row, **origin(options.seed, setting)} for row in found]
         if rows:
-            replace_rows("leaderboard", rows, by=("set", "method"), folder=options.output)
+            replace_rows(
+                "leaderboard", rows, by=("set", "method", "epsilon"), folder=options.output
+            )
             every = mend_best(read_rows("leaderboard", options.output))
             replace_rows("leaderboard", every, folder=options.output)
 

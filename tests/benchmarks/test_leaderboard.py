@@ -124,12 +124,36 @@ def test_the_page_is_filled_from_the_results_alone(rows, board, tmp_path):
     page, readme = copies(tmp_path)
     told = [{**row, **board.origin(0, "tiny")} for row in rows[1]]
     board.replace_rows("leaderboard", told, folder=tmp_path)
-    board.publish(board.read_rows("leaderboard", tmp_path), page, [*rows[0], "another"], readme)
+    twelve = board.twelve
+    methods = board.methods_in(FOLDER / "methods", list(twelve.METHODS))
+    found = twelve.losses(twelve.generated(4, 4, 300), methods, 1, 0)
+    fits = [{**row, **board.origin(0, "tiny")} for row in found]
+    board.replace_rows("leaderboard-twelve", fits, folder=tmp_path)
+    files = (board.read_rows(name, tmp_path) for name in ("leaderboard", "leaderboard-twelve"))
+    board.publish(*files, page, [*rows[0], "another"], readme)
     text = page.read_text("utf-8")
     assert "**tiny: 400 points, 2 dimensions, k = 3**" in text
     assert "tiny setting, up to 1 runs, seed 0" in text
     assert "was not run on it: another on tiny." in text
+    assert "ahead by more than 2 % on 0 of 1 sets" in text  # of 300 rows, not of 20 000
+    assert "of 1 pairs of a set and an ε" in readme.read_text("utf-8").replace("Of", "of")
     assert (tmp_path / "figures" / "leaderboard.png").exists()
+
+
+def test_the_integral_of_a_loss_is_that_of_trapezoids(board):
+    losses = {"0.25": 4, "0.5": 2, "1.0": 1, "2.0": 1, "4.0": 1}
+    rows = [
+        {"k": "4", "d": "16", "method": "a", "run": run, "epsilon": e, "loss": str(loss)}
+        for run in "01"
+        for e, loss in losses.items()
+    ]
+    assert board.twelve.integrals(rows) == {(4, 16): {"a": (0.75 + 0.75 + 1 + 2, 0.0)}}
+
+
+def test_more_centres_than_wanted_are_cut(board):
+    (centres,) = board.methods_in(FOLDER / "methods", ["dpm"]).values()
+    data = clump_set("tiny", 5000, 2, 3)
+    assert len(centres(data, 10.0, 1e-6, 0)) == 3
 
 
 def test_a_method_is_one_file_with_one_function(board, tmp_path):
@@ -150,7 +174,8 @@ def test_a_method_is_one_file_with_one_function(board, tmp_path):
 def test_the_pages_say_what_the_committed_file_holds(board, tmp_path):
     page, readme = copies(tmp_path)
     methods = [*board.methods_in(FOLDER / "methods")]
-    board.publish(board.read_rows("leaderboard", board.RESULTS), page, methods, readme)
+    files = (board.read_rows(f"leaderboard{part}", board.RESULTS) for part in ("", "-twelve"))
+    board.publish(*files, page, methods, readme)
     assert page.read_text("utf-8") == (ROOT / "docs" / "leaderboard.md").read_text("utf-8")
     assert readme.read_text("utf-8") == (ROOT / "README.md").read_text("utf-8")
 

@@ -2,14 +2,16 @@
 
 A set is cut again and again, by a plane across one axis, where few rows lie and not far from its
 middle; an exponential mechanism chooses axis and place. A set is not cut any more if its noisy size
-or depth says so. The noisy means of the final sets are the centres; how many there are is not
-chosen. Every row is in one set of a level, so levels cost once each. Noise is drawn in floats,
+or depth says so. The noisy means of the final sets are its centres, however many there are; where
+there are more than k, k-means of them, weighted by their noisy sizes, makes them k, as for all
+methods. Every row is in one set of a level, so levels cost once each. Noise is drawn in floats,
 which is good enough to compare with and for nothing else.
 """
 
 import math
 
 import numpy as np
+from sklearn.cluster import KMeans
 
 from privclust.budget import Budget
 from privclust.papers.datasets.points import PointSet
@@ -35,11 +37,14 @@ def centres(data: PointSet, epsilon: float, delta: float, seed: int) -> np.ndarr
     # One row moves one mean, by a vector of length √d in the unit box, and one size by one.
     d = scaled.shape[1]
     error = math.sqrt(d / (2 * 0.8 * for_means)), 1 / math.sqrt(2 * 0.2 * for_means)
-    found = []
+    found, sizes = [], []
     for rows in final:
-        size = max(1.0, len(rows) + rng.normal(0, error[1]))
+        sizes.append(max(1.0, len(rows) + rng.normal(0, error[1])))
         found.append((rows - 0.5).sum(axis=0) + rng.normal(0, error[0] / 2, d))
-        found[-1] = np.clip(0.5 + found[-1] / size, 0, 1)
+        found[-1] = np.clip(0.5 + found[-1] / sizes[-1], 0, 1)
+    if len(found) > data.n_clusters:
+        model = KMeans(data.n_clusters, n_init=5, random_state=seed)
+        found = model.fit(np.array(found), sample_weight=sizes).cluster_centers_
     return low + np.array(found) * (high - low)
 
 

@@ -16,11 +16,13 @@ from scipy.spatial import cKDTree
 from scipy.special import gamma
 from sklearn.cluster import KMeans
 
+from privclust.clustering.weighted_kmeans import nearest_centre
 from privclust.papers.datasets.points import PointSet
 
 FOR_NUMBER = 0.05  # of the squared shift, for the number of rows
 MOST_CANDIDATES, MOST_GENERATIONS = 4000, 40
 STEP, TAIL = 0.01, 1.75
+AT_A_TIME = 2000  # rows
 
 
 def centres(data: PointSet, epsilon: float, delta: float, seed: int) -> np.ndarray:
@@ -38,7 +40,7 @@ def centres(data: PointSet, epsilon: float, delta: float, seed: int) -> np.ndarr
     offspring = int(min(max(noisy_n / (5 * k), 4), MOST_CANDIDATES / k))
     population = in_ball(rng, (offspring + 1) * k, d, radius)
     for _ in range(generations):
-        nearest = cKDTree(population).query(rows)[1]
+        nearest = nearest_of(population, rows)
         votes = np.bincount(nearest, minlength=len(population)) + rng.normal(
             scale=error, size=len(population)
         )
@@ -51,6 +53,14 @@ def centres(data: PointSet, epsilon: float, delta: float, seed: int) -> np.ndarr
         parents = model.cluster_centers_
         population = np.vstack([parents, flights(rng, parents, offspring, radius)])
     return parents + middle
+
+
+def nearest_of(population, rows):
+    """Return the nearest candidate of each row; trees are slow in more than a few dimensions."""
+    if rows.shape[1] <= 6:
+        return cKDTree(population).query(rows)[1]
+    parts = np.array_split(rows, max(1, len(rows) // AT_A_TIME))
+    return np.concatenate([nearest_centre(part, population) for part in parts])
 
 
 def in_ball(rng, count, dimension, radius):
