@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 from html import escape
 from typing import Any, ClassVar, Self
 
@@ -21,6 +22,7 @@ from privclust._typing import Floats
 from privclust.budget import Budget
 from privclust.data.public import Noisy
 from privclust.exceptions import (
+    DataError,
     LeakWarning,
     LowSignalWarning,
     ParameterError,
@@ -37,7 +39,7 @@ from privclust.pipelines import RESCORED, Leak, find_leaks
 from privclust.privacy.meter import Meter
 from privclust.release.release import Release
 from privclust.schema.schema import Schema
-from privclust.statement import PrivacyStatement
+from privclust.statement import PrivacyStatement, loss_words
 from privclust.unit import Unit
 
 _ALARM = (
@@ -136,6 +138,22 @@ class PrivateEstimator(BaseEstimator):
     def _warn_of_doubts(self) -> None:
         for message in self.warnings_:
             self._warn(message, LowSignalWarning)
+        if len(self._uncharged) > 1:
+            epsilons, deltas = zip(*self._uncharged, strict=True)
+            total = loss_words(sum(epsilons, Fraction(0)), sum(deltas, Fraction(0)))
+            self._warn(
+                f"This model was fitted {len(self._uncharged)} times; if to the same rows, that "
+                f"cost {total} in all, whichever result you publish: fit once, or charge fits to "
+                "a ledger, which keeps within what was granted.",
+                PublicFactWarning,
+            )
+
+    def _count_uncharged(self) -> None:
+        """Add this fit to those of this model that no ledger adds up."""
+        counted, stated = getattr(self, "_uncharged", ()), self.privacy_
+        if stated.receipt is None and not stated.seeded:
+            counted = (*counted, (stated.epsilon, stated.delta))
+        self._uncharged: tuple[tuple[Fraction, Fraction], ...] = counted
 
     def _check_parameters(self) -> None:
         check_parameters(self)
@@ -169,6 +187,7 @@ class PrivateEstimator(BaseEstimator):
         self.privacy_ = PrivacyStatement.from_meter(
             run.meter, unit=unit, private=run.seed is None, flaws=run.flaws, receipt=receipt
         )
+        self._count_uncharged()
         published = self._release_fields()
         published["parameters"] = {**published["parameters"], **parameters_of(notes)}
         self._release = Release(kind=self._kind, privacy=self.privacy_, **published)
@@ -233,11 +252,13 @@ class PrivateEstimator(BaseEstimator):
         except BaseException as error:
             if receipt is None:
                 raise
-            charged = f"the charge of {budget} to {self.dataset!r} stays (receipt {receipt})."
+            charged = f"{budget.words} stays charged to {self.dataset!r} (receipt {receipt})"
+            if isinstance(error, DataError):
+                charged += ", so run privclust check before the next fit"
             if isinstance(error, PrivclustError):
-                error.args = (f"{str(error).rstrip('.')}; {charged}", *error.args[1:])
+                error.args = (f"{str(error).rstrip('.')}; {charged}.", *error.args[1:])
             else:
-                error.add_note(charged[0].upper() + charged[1:])
+                error.add_note(f"{charged}.")
             raise
 
     # Columns.

@@ -177,6 +177,11 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     return f" (did you mean {by_form[near[0]]!r}?)" if near else ""
 
 
+def install_hint(extra: str) -> str:
+    """Return what installs an optional part; privclust is on no package index."""
+    return f"run pip install '.[{extra}]' in a clone of privclust"
+
+
 def _fold(name: str) -> str:
     return "".join(char for char in name.casefold() if char.isalnum())
 

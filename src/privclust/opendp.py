@@ -1,4 +1,4 @@
-"""OpenDP as a noise source behind the same interface; ``pip install privclust[opendp]``.
+"""OpenDP as a noise source behind the same interface, with the extra ``opendp``.
 
 It is about a hundred times slower than our own samplers and takes its scales as floats, which are
 rounded up here, so that noise is never smaller than asked for. It serves as a second opinion: tests
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from privclust._typing import Integers
+from privclust.exceptions import install_hint
 
 
 class OpenDPNoise:
@@ -25,9 +26,7 @@ class OpenDPNoise:
         try:
             import opendp.prelude as opendp
         except ImportError:
-            raise ImportError(
-                "OpenDPNoise needs OpenDP; install it with `pip install privclust[opendp]`."
-            ) from None
+            raise ImportError(f"OpenDPNoise needs OpenDP; {install_hint('opendp')}.") from None
         opendp.enable_features("contrib")
         self._opendp: Any = opendp
         self._integers = opendp.vector_domain(opendp.atom_domain(T="i64"))

@@ -38,8 +38,12 @@ class Kind:
         if any(value is other or (_is_text(value, other) and value == other) for other in also):
             return
         if not self.allows(value):
-            words = " or ".join([*map(repr, also), self.words])
-            raise ParameterError(f"{name} must be {words}, got {value!r}.")
+            words = " or ".join(filter(None, (", ".join(map(repr, also)), self.words)))
+            raise ParameterError(f"{name} must be {words}, got {value!r}{self.hint(value)}.")
+
+    def hint(self, value: Any) -> str:
+        """Return what to do about a value that is nearly of this kind; nothing if it is not."""
+        return ""
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,11 @@ class Whole(Kind):
         """Return whether a value is such a number."""
         number = isinstance(value, Integral) and not _is_flag(value)
         return number and int(value) >= self.least
+
+    def hint(self, value: Any) -> str:
+        """Return what to do about a number in quotes."""
+        quoted = isinstance(value, str) and value.strip().isdecimal()
+        return "; write it without quotes" if quoted else ""
 
 
 @dataclass(frozen=True)

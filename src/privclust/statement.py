@@ -67,10 +67,7 @@ class PrivacyStatement(FitStatement):
         """The promise in one line."""
         if not self.private:
             return f"NOT PRIVATE: {'; '.join(self.flaws)}."
-        # Rounded up, so that no reader is promised more than is true.
-        epsilon, chance = (f"{float(round_up(part, 6)):g}" for part in (self.epsilon, self.delta))
-        delta = f", δ = {chance}" if self.delta else ""
-        return f"differentially private with ε = {epsilon}{delta}"
+        return f"differentially private with {loss_words(self.epsilon, self.delta)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the statement as plain data."""
@@ -119,6 +116,12 @@ class PrivacyStatement(FitStatement):
         lines.append(self.protects)
         lines += [f"  {line}" for line in lines_of(self.queries)]
         return "\n".join(lines)
+
+
+def loss_words(epsilon: Fraction, delta: Fraction) -> str:
+    """Return "ε = 1, δ = 1e-06", rounded up, so that no reader is promised more than is true."""
+    shown, chance = (f"{float(round_up(part, 6)):g}" for part in (epsilon, delta))
+    return f"ε = {shown}" + (f", δ = {chance}" if delta else "")
 
 
 def lines_of(charges: Iterable[Charge]) -> Iterator[str]:

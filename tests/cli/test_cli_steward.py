@@ -72,7 +72,7 @@ def test_whatever_ends_a_charged_fit_says_what_stays_charged(
     assert result.stderr.count("\n") == 1
     assert result.stderr.startswith("Error: ")
     assert words in result.stderr
-    assert "stays (receipt " in result.stderr
+    assert "stays charged to 'data' (receipt " in result.stderr
 
 
 def test_without_a_ledger_nothing_is_said_to_be_charged(

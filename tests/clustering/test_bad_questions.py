@@ -145,7 +145,7 @@ def test_what_the_rows_alone_can_tell_is_one_sentence_that_tells_of_the_charge(m
     model = make(schema=SCHEMA, ledger=ledger, dataset="people")
     message = as_one_sentence(lambda: model.fit(rows))
     assert words in message
-    assert "the charge of Budget(epsilon=1) to 'people' stays" in message
+    assert "ε = 1 stays charged to 'people'" in message
     assert "west" not in message
 
 

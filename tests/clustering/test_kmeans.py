@@ -452,10 +452,16 @@ def test_parameters_that_make_no_sense_are_refused():
     refused("delta must be at least 0 and below 1", FRAME, delta=1)
     refused("delta must be at least 0 and below 1", FRAME, delta=1.5)
     refused("delta must be at least 0 and below 1", FRAME, delta=-1e-6)
-    refused("n_clusters must be 'auto' or a whole number of at least 1", FRAME, n_clusters=0)
-    refused("n_clusters must be 'auto' or a whole number of at least 1", FRAME, n_clusters=2.0)
-    refused("n_clusters must be 'auto' or a whole number of at least 1", FRAME, n_clusters=True)
-    refused("n_clusters must be 'auto' or a whole number", FRAME, n_clusters="many")
+    for wrong in (0, 2.0, True):
+        words = "n_clusters must be 'auto', None or a whole number of at least 1"
+        refused(words, FRAME, n_clusters=wrong)
+    refused(
+        "n_clusters must be 'auto', None or a whole number of at least 1", FRAME, n_clusters=2.0
+    )
+    refused(
+        "n_clusters must be 'auto', None or a whole number of at least 1", FRAME, n_clusters=True
+    )
+    refused("n_clusters must be 'auto', None or a whole number", FRAME, n_clusters="many")
     refused("'lloyd' needs a number of clusters", FRAME, n_clusters="auto", method="lloyd")
     refused("method must be one of", FRAME, method="magic")
     refused("Unknown privacy unit 'everybody'", FRAME, unit="everybody")

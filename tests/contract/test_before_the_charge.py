@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -160,6 +161,8 @@ def test_a_missing_id_column_is_refused(record, refused):
 def test_a_wrong_number_of_clusters_is_refused(record, size, refused):
     sizes = [name for name in SIZES if hasattr(record.make(), name)]
     for name in sizes:
+        if size is None and signature(record.kind).parameters[name].default is None:
+            continue  # the number may be left out
         changed = {**record.make().get_params(deep=False), name: size}
         kept = {key: changed[key] for key in sizes}
         again = EstimatorRecord(

@@ -75,7 +75,7 @@ def test_a_ledger_that_refuses_keeps_the_rows_unread(record, ledger, tmp_path):
 @every_estimator
 def test_rows_that_cannot_be_read_are_found_after_the_charge_which_stays(record, ledger, tmp_path):
     model = record.make(**granted(ledger, record))
-    with pytest.raises(DataError, match="the charge of Budget\\(epsilon=2\\) to 'rows' stays"):
+    with pytest.raises(DataError, match="ε = 2 stays charged to 'rows'"):
         record.fit(model, unreadable(record, tmp_path))
     assert len(entries(ledger, "charge")) == 1
     assert not hasattr(model, "privacy_")
@@ -121,8 +121,10 @@ def test_a_failed_fit_says_in_one_sentence_what_stays_charged(record, ledger, mo
         record.fit(model, record.data())
     assert len(entries(ledger, "charge")) == 1
     message = str(caught.value)
-    assert message.startswith("The rows broke off; mend them; the charge of Budget(epsilon=2)")
-    assert "to 'rows' stays (receipt " in message
+    assert message.startswith(
+        "The rows broke off; mend them; ε = 2 stays charged to 'rows' (receipt "
+    )
+    assert message.endswith("), so run privclust check before the next fit.")
     assert ". " not in message
 
 
@@ -136,7 +138,7 @@ def test_an_interrupted_fit_says_what_stays_charged(record, ledger, monkeypatch)
     monkeypatch.setattr(record.kind, "_keep", interrupt)
     with pytest.raises(KeyboardInterrupt) as caught:
         record.fit(model, record.data())
-    assert "The charge of Budget(epsilon=2) to 'rows' stays" in caught.value.__notes__[0]
+    assert "ε = 2 stays charged to 'rows'" in caught.value.__notes__[0]
 
 
 @every_estimator
@@ -268,6 +270,7 @@ def test_nothing_exact_is_kept(record):
     allowed = {
         *record.make().get_params(),
         *("privacy_", "warnings_", "schema_", "n_features_in_", "feature_names_in_", "_release"),
+        "_uncharged",  # the promises of the fits so far
         *("_n_features_out", "cluster_centers_", "cluster_sizes_", "cluster_sizes_error_"),
         *("cluster_centers_error_", "n_clusters_", "method_", "_verdict"),
         *("metric_", "contexts_", "cell_error_", "value_points_"),

@@ -182,7 +182,7 @@ def test_memory_is_written_as_people_do():
 
 def test_without_dask_the_extra_is_named():
     with patch.dict("sys.modules", {"distributed": None}):
-        refused(EngineError, "install privclust[dask]", entered, "tls://10.0.0.5:1")
+        refused(EngineError, "pip install '.[dask]' in a clone", entered, "tls://10.0.0.5:1")
 
 
 def test_no_row_at_all_is_told_by_every_engine(client, tmp_path):

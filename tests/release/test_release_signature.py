@@ -137,7 +137,7 @@ def test_without_the_extra_one_sentence_says_what_to_install(monkeypatch, keys):
     for call in (lambda: make_release().sign(keys["ours"][0]), signed.verify):
         with pytest.raises(ReleaseError) as error:
             call()
-        as_one_sentence(error, "privclust[signing]")
+        as_one_sentence(error, "pip install '.[signing]' in a clone")
     assert "not checked" in signed.to_html()
 
 

@@ -18,9 +18,10 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
 
+import privclust
 import sklearn
 from privclust import PrivateKMeans, Schema
-from privclust.exceptions import LeakWarning
+from privclust.exceptions import LeakWarning, PublicFactWarning
 
 # Seeded and at a huge ε: then all tests are about conventions.
 SETTINGS = {"epsilon": 1e6, "bounds": (-10, 10), "random_state": 0}
@@ -67,6 +68,61 @@ def test_nothing_exact_is_kept():
         "warnings_",
     }
     assert len(pickle.dumps(fitted)) < 10_000
+
+
+@pytest.mark.parametrize("name", ["labels_", "inertia_"])
+@pytest.mark.parametrize("fit", [False, True])
+def test_what_is_not_kept_says_so_and_what_to_use_instead(name, fit):
+    asked = model().fit(FRAME) if fit else model()
+    assert not hasattr(asked, name)
+    with pytest.raises(AttributeError, match=f"^{name} is not kept, because .*; .*\\(X\\).*\\.$"):
+        getattr(asked, name)
+
+
+def test_distances_and_score_come_in_the_units_of_the_data_if_asked_for():
+    frame = FRAME.assign(a=1000 * FRAME["a"])
+    schema = Schema({"a": privclust.Box(-10_000, 10_000), "b": privclust.Box(-10, 10)})
+    fitted = PrivateKMeans(3, schema=schema, epsilon=1e6, random_state=0).fit(frame)
+    gaps = frame.to_numpy()[:, None] - fitted.cluster_centers_
+    for units, scales in (("data", [1, 1]), ("model", [20_000, 20])):
+        expected = np.linalg.norm(gaps / scales, axis=2)
+        np.testing.assert_allclose(fitted.transform(frame, units=units), expected, rtol=1e-4)
+        score = -(expected.min(axis=1) ** 2).sum()
+        np.testing.assert_allclose(fitted.score(frame, units=units), score, rtol=1e-4)
+    with pytest.raises(privclust.exceptions.ParameterError, match="units must be one of model, da"):
+        fitted.score(frame, units="widths")
+
+
+def test_learned_distances_have_no_units_of_the_data():
+    towns = pd.DataFrame({"a": list("xyxy") * 20, "b": list("uvuv") * 20})
+    facts = {"a": privclust.Categories(["x", "y"]), "b": privclust.Categories(["u", "v"])}
+    fitted = PrivateKMeans(2, schema=Schema(facts), metric="dilca", random_state=0).fit(towns)
+    with pytest.raises(privclust.exceptions.ParameterError, match="use units='model'"):
+        fitted.transform(towns, units="data")
+
+
+def test_fits_of_one_model_are_added_up_unless_a_ledger_does(tmp_path):
+    ledger = privclust.Ledger.open(tmp_path / "budget.db")
+    ledger.create_dataset("rows")
+    ledger.grant("rows", epsilon=9)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", PublicFactWarning)
+        charged = PrivateKMeans(2, bounds=(-10, 10), ledger=ledger, dataset="rows")
+        charged.fit(FRAME).fit(FRAME)
+        model(epsilon=1).fit(FRAME).fit(FRAME)  # seeded: nothing of it is private
+        assert not told
+        fresh = PrivateKMeans(2, bounds=(-10, 10), delta=1e-6).fit(FRAME).fit(FRAME)
+        fresh.set_params(epsilon=0.5).fit(FRAME)
+    texts = [str(each.message) for each in told]
+    assert "fitted 2 times; if to the same rows, that cost ε = 2, δ = 2e-06 in all" in texts[0]
+    assert "fitted 3 times; if to the same rows, that cost ε = 2.5, δ = 3e-06 in all" in texts[1]
+    assert len(texts) == 2
+
+
+def test_a_fit_without_a_number_of_clusters_says_which_it_took():
+    with pytest.warns(PublicFactWarning, match="so 8 are sought; give one, or 'auto'"):
+        fitted = PrivateKMeans(bounds=(-10, 10)).fit(FRAME)
+    assert fitted.n_clusters_ == 8
 
 
 def test_a_clone_is_unfitted_and_gives_the_same_seeded_result():

@@ -19,6 +19,7 @@ import numpy as np
 
 from privclust.audit.transcripts import DivergedError, replace_methods
 from privclust.budget import Loss, exact
+from privclust.exceptions import install_hint
 
 LossBetween = Callable[[Any, Any, Any], Loss | None]
 
@@ -118,9 +119,7 @@ def opendp_noise() -> MethodNoise:
     try:
         from opendp.mod import Measurement
     except ImportError:
-        raise ImportError(
-            'noise="opendp" needs OpenDP; install it with `pip install privclust[opendp]`.'
-        ) from None
+        raise ImportError(f'noise="opendp" needs OpenDP; {install_hint("opendp")}.') from None
     return MethodNoise(Measurement, "__call__", _opendp_loss, _opendp_form)
 
 

@@ -15,6 +15,7 @@ import typer
 from privclust.cli import audit, demo, ledger, release, remote, schema, screen, summary
 from privclust.cli.inputs import commands_of_families
 from privclust.cli.screen import PLAIN, OneSentence, PanelCommand, UsageError
+from privclust.exceptions import install_hint
 
 # ``privclust serve``: the service; it needs the extra ``service``.
 
@@ -76,9 +77,7 @@ def _check_installed() -> None:
     except ModuleNotFoundError as error:
         if error.name not in _WANTED:
             raise
-        raise UsageError(
-            "The service needs more packages; install them with pip install 'privclust[service]'."
-        ) from None
+        raise UsageError(f"The service needs more packages; {install_hint('service')}.") from None
 
 
 app = typer.Typer(

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from privclust._typing import Floats
 from privclust.budget import Budget, Share
@@ -29,7 +28,7 @@ from privclust.clustering.predicting import PointLabels
 from privclust.clustering.refine import errors_in_data_units, with_doubt
 from privclust.clustering.release import cluster_arrays, metric_arrays, scaling_parameters
 from privclust.clustering.result import KMeansResult
-from privclust.clustering.task import AUTO, KMEANS, N_CLUSTERS, RESCALE
+from privclust.clustering.task import AUTO, DEFAULT_CLUSTERS, KMEANS, N_CLUSTERS, RESCALE
 from privclust.data.points.door import PointRows, Region, region_of
 from privclust.data.points.view import PointsView
 from privclust.data.public import Noisy
@@ -42,7 +41,6 @@ from privclust.opening.rows import Opened, PublicFacts, open_points
 from privclust.parameters import WHOLE, check_clusters, check_declared_once
 from privclust.plan import Plan, Rehearsal, plan_for_target
 from privclust.privacy.meter import Meter
-from privclust.release.facts import Library, center_table
 from privclust.schema.coordinates import category_gap
 from privclust.schema.schema import Schema
 from privclust.unit import Unit, unit_from
@@ -162,9 +160,6 @@ class RowsEstimator(PrivateEstimator):
         return tags
 
 
-PLANNED = 8  # clumps that a plan rehearses on, if the number is to be chosen
-
-
 class KMeansEstimator(PointLabels, RowsEstimator):
     """What the k-means estimators share; a subclass has the parameters and the algorithm."""
 
@@ -172,16 +167,6 @@ class KMeansEstimator(PointLabels, RowsEstimator):
     _parameters: ClassVar[Any] = (replace(N_CLUSTERS, also=()), RESCALE)
 
     n_clusters: Any
-
-    def centers_table(self, library: Library = "pandas") -> Any:
-        """Return the centres as a data frame: numbers, and a share for each category.
-
-        Parameters
-        ----------
-        library : {"pandas", "polars", "arrow"}, default="pandas"
-        """
-        check_is_fitted(self)
-        return center_table(self.schema_, self.cluster_centers_, library)
 
     def plan(
         self, n_rows: int | None = 10_000, n_features: int | None = None, *, target: Any = None
@@ -204,11 +189,11 @@ class KMeansEstimator(PointLabels, RowsEstimator):
         """
 
         def clumps(schema: Schema, count: int, unit: RowUnit, seed: int) -> Rehearsal:
-            return synthetic_rows(schema, self._n_clusters_or(PLANNED), count, unit, seed)
+            return synthetic_rows(schema, self._n_clusters_or(DEFAULT_CLUSTERS), count, unit, seed)
 
         if target is not None:
             return plan_for_target(self, target, n_rows, n_features=n_features)
-        planned, k = self._plan_facts(n_rows, n_features), self._n_clusters_or(PLANNED)
+        planned, k = self._plan_facts(n_rows, n_features), self._n_clusters_or(DEFAULT_CLUSTERS)
         return planned.with_profiles(planned.rehearse(clumps, INERTIA), k)
 
     # The steps of a fit.
@@ -220,6 +205,8 @@ class KMeansEstimator(PointLabels, RowsEstimator):
 
     def _n_clusters_or(self, otherwise: int) -> int:
         """Return the number of clusters, or another one if it is to be chosen."""
+        if self.n_clusters is None:
+            return DEFAULT_CLUSTERS
         return otherwise if self.n_clusters == AUTO else int(self.n_clusters)
 
     def _ask(self, door: PointRows, run: Run, public: Any = None) -> KMeansResult:
@@ -314,9 +301,10 @@ class PrivateKMeans(KMeansEstimator):
 
     Parameters
     ----------
-    n_clusters : int or "auto", default=8
+    n_clusters : int, "auto" or None, default=None
         The number of clusters. ``"auto"`` spends the budget on a summary of the rows, from which
         the number is chosen and the centres are taken; if no number stands out, a warning says so.
+        ``None`` takes 8, and a warning says so.
     epsilon : float, default=1.0
         The privacy loss allowed. Smaller is more private and less accurate.
     delta : float, default=0
@@ -420,7 +408,7 @@ class PrivateKMeans(KMeansEstimator):
 
     def __init__(
         self,
-        n_clusters: int | Literal["auto"] = 8,
+        n_clusters: int | Literal["auto"] | None = None,
         *,
         epsilon: Any = 1.0,
         delta: Any = 0,
@@ -466,7 +454,7 @@ class PrivateKMeans(KMeansEstimator):
         def ask(view: PointsView, share: Share) -> KMeansResult:
             return self._ask_clusters(view, share, run.public_rng)
 
-        return ask_by_learned_metric(door, run, self._n_clusters_or(PLANNED), ask)
+        return ask_by_learned_metric(door, run, self._n_clusters_or(DEFAULT_CLUSTERS), ask)
 
     def _ask_clusters(
         self, view: PointsView, share: Share, rng: np.random.Generator
@@ -475,10 +463,16 @@ class PrivateKMeans(KMeansEstimator):
             schema = self._declared_schema() if view.domain.has_shares else None
             return ask_with_chosen_k(view, share, rng, schema)
         method = _METHODS[_FORMER.get(self.method, self.method)]
-        return method(view, share, int(self.n_clusters), rng)
+        return method(view, share, self._n_clusters_or(DEFAULT_CLUSTERS), rng)
 
     def _check_combinations(self) -> None:
         super()._check_combinations()
+        if self.n_clusters is None:
+            self._warn(
+                f"No number of clusters was given, so {DEFAULT_CLUSTERS} are sought; give one, or "
+                "'auto' to have it chosen.",
+                PublicFactWarning,
+            )
         if self.n_clusters == AUTO and self.method != "auto":
             raise ParameterError(
                 f"The method {self.method!r} needs a number of clusters; give one, or leave "

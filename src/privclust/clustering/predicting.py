@@ -1,10 +1,10 @@
-"""What fitted k-means models tell the holder of rows: labels, distances, a score."""
+"""What fitted k-means models tell: their centres as a table, and labels, distances, a score."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -12,11 +12,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from privclust._typing import Floats, Labels
 from privclust.clustering.result import LearnedCenters
+from privclust.exceptions import ParameterError
 from privclust.holder.answers import OwnPoints
 from privclust.opening.rows import Opened, open_points
-from privclust.predicting import PrivateClusterMixin
+from privclust.parameters import OneOf
+from privclust.predicting import NotKept, PrivateClusterMixin
+from privclust.release.facts import Library, center_table
 from privclust.schema.schema import Schema
 from privclust.unit import row_unit
+
+# What distances are measured in: as the fit did, or in the units of the data.
+Units = Literal["model", "data"]
+_UNITS = OneOf(get_args(Units))
 
 
 def label_by_nearest(
@@ -54,31 +61,73 @@ class PointLabels(
 ):
     """Exact answers about rows by released centres; they are not a release."""
 
+    inertia_ = NotKept(
+        "inertia_ is not kept, because the inertia of the training rows is an exact fact about "
+        "them; score(X) gives minus the inertia to you, and PrivateSummary.inertia() a noisy one "
+        "that may be published."
+    )
     cluster_centers_: Floats
     _learned: LearnedCenters | None
     _scaled: dict[str, Any]
+
+    def centers_table(self, library: Library = "pandas") -> Any:
+        """Return the centres as a data frame: numbers, and a share for each category.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars", "arrow"}, default="pandas"
+        """
+        check_is_fitted(self)
+        return center_table(self.schema_, self.cluster_centers_, library)
 
     def predict(self, X: Any) -> Labels:
         """Return the index of the nearest released centre of each row."""
         with self._open_again(X) as opened:
             return self._labels(self._own(opened))
 
-    def transform(self, X: Any) -> Floats:
-        """Return the distance of each row to each released centre."""
-        with self._open_again(X) as opened:
-            return self._own(opened).distances(self._to_points)
+    def transform(self, X: Any, *, units: Units = "model") -> Floats:
+        """Return the distance of each row to each released centre.
 
-    def score(self, X: Any, y: object = None) -> float:
+        Parameters
+        ----------
+        X : array, data frame, Arrow data or path
+            The rows.
+        units : {"model", "data"}, default="model"
+            ``"model"``: as the fit measured distances, with a schema in declared widths of the
+            columns. ``"data"``: in the units of the data, as scikit-learn would; two different
+            categories are then 1 apart.
+        """
+        with self._open_again(X) as opened:
+            return self._own(opened, units).distances(self._to_points)
+
+    def score(self, X: Any, y: object = None, *, units: Units = "model") -> float:
         """Return minus the inertia of the rows; an exact statement about them, not a release.
 
         Do not choose parameters by it: a model that is fitted again after its score was seen
         says that it is not private.
+
+        Parameters
+        ----------
+        X : array, data frame, Arrow data or path
+            The rows.
+        y : ignored
+        units : {"model", "data"}, default="model"
+            The units of the distances, as in :meth:`transform`. Compare the inertia of
+            scikit-learn's ``KMeans`` with ``"data"``.
         """
         with self._open_again(X) as opened:
+            own = self._own(opened, units)
             self._scored = True
-            return -self._own(opened).inertia(self._to_points)
+            return -own.inertia(self._to_points)
 
-    def _own(self, opened: Opened) -> OwnPoints:
+    def _own(self, opened: Opened, units: Units = "model") -> OwnPoints:
+        _UNITS.check("units", units)
+        if units == "data":
+            if self._learned is not None:
+                raise ParameterError(
+                    "Distances that were learned have no units of the data; use units='model'."
+                )
+            return OwnPoints(opened)
         own = OwnPoints(opened, **self._scaled)
         if self._learned is not None:
             own.use_value_points(self._learned.values)

@@ -6,15 +6,18 @@ from privclust.parameters import FLAG, SHARE, WHOLE, OneOf, Parameter
 from privclust.tasks import Task, Variant
 
 AUTO = "auto"
+# How many clusters are sought if no number is given, and assumed by a plan if it is to be chosen.
+DEFAULT_CLUSTERS = 8
 METHODS = (AUTO, "cells", "cautious", "grid", "lloyd")
 
 N_CLUSTERS = Parameter(
     "n_clusters",
     WHOLE,
-    8,
+    None,
     "Number of clusters, or auto.",
-    also=(AUTO,),
+    also=(AUTO, None),
     option=("--clusters", "-k"),
+    shown=str(DEFAULT_CLUSTERS),
 )
 METHOD = Parameter(
     "method",

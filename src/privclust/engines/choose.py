@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from privclust.data.engines.base import Engine, listening_now, use_engine
 from privclust.data.engines.base import Listener as Listener
 from privclust.data.engines.local import LocalEngine
-from privclust.exceptions import EngineError, ParameterError, as_one_sentence
+from privclust.exceptions import EngineError, ParameterError, as_one_sentence, install_hint
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -39,7 +39,7 @@ def progress_listener(to_call: Listener) -> Iterator[None]:
 
 
 _WAIT_SECONDS = 10
-_ABSENT = "Dask clusters need the library Dask; install privclust[dask]."
+_ABSENT = f"Dask clusters need the library Dask; {install_hint('dask')}."
 # One BLAS thread each, without Dask's own allocator setting, which returns memory at once and
 # faults it in again for every piece of rows.
 _ENVIRONMENT = {"OMP_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1, "MKL_NUM_THREADS": 1}

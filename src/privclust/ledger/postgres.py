@@ -1,4 +1,4 @@
-"""The ledger in a PostgreSQL database, for many machines (``pip install privclust[postgres]``).
+"""The ledger in a PostgreSQL database, for many machines (the extra ``postgres``).
 
 A handle has no connection, as with SQLite. A writer locks the table against other writers, so
 that entries form one chain; readers do not wait.
@@ -18,6 +18,7 @@ from privclust.exceptions import (
     LedgerMissingError,
     LedgerReadOnlyError,
     LedgerVersionError,
+    install_hint,
 )
 from privclust.ledger import store as failures
 from privclust.ledger.address import password_for
@@ -219,7 +220,6 @@ def _psycopg() -> Any:
         import psycopg
     except ImportError:
         raise LedgerError(
-            "A ledger in PostgreSQL needs psycopg; install it with pip install "
-            "'privclust[postgres]'."
+            f"A ledger in PostgreSQL needs psycopg; {install_hint('postgres')}."
         ) from None
     return psycopg

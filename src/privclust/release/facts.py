@@ -72,7 +72,12 @@ def center_table(schema: Schema, centers: Floats, library: Library = "pandas") -
     if library == "arrow":
         return table
     if library == "pandas":
-        return table.to_pandas()
+        try:
+            return table.to_pandas()
+        except ModuleNotFoundError:
+            raise ParameterError(
+                "A table for pandas needs pandas; run pip install pandas, or pass library='arrow'."
+            ) from None
     if library == "polars":
         import polars
 

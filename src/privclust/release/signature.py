@@ -16,7 +16,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from privclust.exceptions import ReleaseError
+from privclust.exceptions import ReleaseError, install_hint
 from privclust.release.npz import DamageError
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def _keys() -> Any:
         from cryptography.hazmat.primitives.asymmetric import ed25519
     except ImportError:
         raise ReleaseError(
-            "Signatures need the package 'cryptography'; install privclust[signing]."
+            f"Signatures need the package 'cryptography'; {install_hint('signing')}."
         ) from None
     return ed25519
 

@@ -1,6 +1,6 @@
 """The service: rows stay with the steward, analysts get plans, budgets and releases.
 
-``privclust serve`` starts it (``pip install 'privclust[service]'``). It stands on schemas, plans,
+``privclust serve`` starts it (the extra ``service``). It stands on schemas, plans,
 the ledger, releases and reports, and never imports what is behind the door. ``RemoteDataset`` is
 the analyst's side of it, and needs no extra.
 """

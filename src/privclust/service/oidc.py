@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+from privclust.exceptions import install_hint
 from privclust.service.errors import ForbiddenError, ServiceError
 from privclust.service.remote import is_safe
 from privclust.service.settings import Settings
@@ -65,8 +66,8 @@ class Provider:
             from authlib.integrations.requests_client import OAuth2Session
         except ModuleNotFoundError:
             raise ServiceError(
-                "Signing in through a provider needs more packages; install them with pip install "
-                "'privclust[oidc]', or leave oidc_issuer out."
+                "Signing in through a provider needs more packages; "
+                f"{install_hint('oidc')}, or leave oidc_issuer out."
             ) from None
         self._client_of = OAuth2Session
 
