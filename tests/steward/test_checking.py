@@ -166,3 +166,13 @@ def test_a_dialect_of_the_schema_holds_for_the_check(tmp_path):
     (tmp_path / "x.csv").write_text("x;y\n1,5;2\nNA;zwei\n")
     schema = Schema({"x": Box(0, 1), "y": Box(0, 1)}, csv=Csv(decimal=","))
     assert counts(schema.check(tmp_path / "x.csv")) == {"x": (1, 0, 0, 1, 0), "y": (0, 1, 0, 1, 0)}
+
+
+def test_bounds_beyond_which_most_values_lie_are_doubted():
+    schema = Schema({"height": Box(0, 2.5), "weight": Box(0, 200)})
+    in_centimetres = pd.DataFrame({"height": [170.0, 165.0, 1.8], "weight": [60.0, 250.0, 70.0]})
+    (doubt,) = schema.check(in_centimetres).doubts
+    assert doubt == (
+        "Column 'height': 2 (67%) of its values are beyond the bounds, which would stand for them; "
+        "declare wider ones, or ignore it."
+    )

@@ -73,6 +73,7 @@ class Tally:
         self.counts["foreign"] += int((~finite & ~missing).sum())
         self.counts["below"] += int(below.sum())
         self.counts["above"] += int(above.sum())
+        self.counts["outside"] += int((below | above).sum())
         self._keep(column, ~finite & ~missing)
         return np.asarray(below | above)
 
@@ -122,6 +123,11 @@ class Tally:
         if constant and self._share("missing") > 0.5:
             words = 'missing; ignore the column, or declare edges and missing = "category" for it'
             found.append(self._said("missing", words))
+        if isinstance(self.fact, Box) and self._share("outside") > 0.5:
+            words = (
+                "beyond the bounds, which would stand for them; declare wider ones, or ignore it"
+            )
+            found.append(self._said("outside", words))
         return found
 
     @property
