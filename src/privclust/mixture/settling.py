@@ -18,11 +18,11 @@ from privclust._typing import Floats
 from privclust.mixture.clipping import Clip
 from privclust.mixture.model import Gaussians, responsibilities
 
-# So many further steps are followed.
+# The number of further steps that are followed.
 _STEPS = 32
 # Rows of the mixture by which the effect of a step is measured: for each coordinate, and at least.
 _ROWS_EACH, _FEWEST_ROWS = 12, 3000
-# Beyond so many coordinates shapes stay as they are; of still more, components do not interact.
+# Beyond this number of coordinates shapes stay as they are; of still more, components do not interact.
 _MOST_COORDINATES = 600
 
 
