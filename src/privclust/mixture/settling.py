@@ -22,7 +22,8 @@ from privclust.mixture.model import Gaussians, responsibilities
 _STEPS = 32
 # Rows of the mixture by which the effect of a step is measured: for each coordinate, and at least.
 _ROWS_EACH, _FEWEST_ROWS = 12, 3000
-# Beyond this number of coordinates shapes stay as they are; of still more, components do not interact.
+# Beyond this number of coordinates shapes stay as they are; beyond it still, components do not
+# interact.
 _MOST_COORDINATES = 600
 
 
