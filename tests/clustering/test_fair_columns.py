@@ -212,11 +212,25 @@ def test_a_note_is_given_only_if_one_column_is_nearly_all(share, told, noted):
     by_name = {part.name: part for part in parts}
     assert by_name["c"].share == pytest.approx(share)
     assert by_name["c"].tau == pytest.approx(told)
-    notes = [*column_notes(parts)]
+    notes = [note for note in column_notes(parts) if "'c'" in note.text]
     assert bool(notes) == noted
     if noted:
         assert notes[0].code == "column-decides"
         assert notes[0].text.startswith("The clusters are nearly the values of 'c' (60 % of what")
+
+
+@pytest.mark.parametrize(("ends", "noted"), [((20.0, 30.0), True), ((21.0, 29.0), False)])
+def test_a_number_decides_alone_only_if_the_centres_lie_at_both_of_its_bounds(ends, noted):
+    schema = Schema({"x": Box(0, 1), "yes": Box(20, 30)})
+    coordinates = Coordinates(schema)
+    centers = np.array([[0.4, ends[0]], [0.6, ends[1]], [0.5, ends[0]]])
+    parts = separation_shares(coordinates, coordinates.scales(True), centers, np.ones(3))
+    assert parts[0].share > 0.9
+    notes = [*column_notes(parts)]
+    assert bool(notes) == noted
+    if noted:
+        assert notes[0].code == "column-decides"
+        assert "two bounds of 'yes'" in notes[0].text
 
 
 def test_a_fit_warns_that_its_clusters_are_the_values_of_a_column_and_shows_the_shares():

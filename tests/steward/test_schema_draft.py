@@ -53,6 +53,18 @@ def test_the_kind_of_sample_does_not_matter(tmp_path):
     assert text == {name: fact for name, fact in EXPECTED.items() if name != "smokes"}
 
 
+@pytest.mark.parametrize("codes", [[0, 1], [1, 2]])
+def test_two_codes_are_categories_and_not_the_ends_of_a_range(codes, tmp_path):
+    frame = pd.DataFrame({"smokes": codes * 15, "stays": [*codes, 7] * 10})
+    frame.to_csv(tmp_path / "sample.csv", index=False)
+    for sample in (frame, tmp_path / "sample.csv"):
+        drafted = Schema.draft(sample)
+        assert drafted["smokes"] == Categories(codes, unknown="other")
+        assert isinstance(drafted["stays"], Box)
+        assert drafted.check(sample).problems == ()
+    assert isinstance(Schema.draft(frame[:2])["smokes"], Box)
+
+
 def test_only_the_first_rows_are_looked_at():
     assert Schema.draft(FRAME, rows=1)["age"] == Box(17, 19, form="integer")
     assert Schema.draft(FRAME[["bmi"]], rows=1)["bmi"] == Box(9, 28)

@@ -17,8 +17,8 @@ from privclust.notes import Note
 from privclust.schema.coordinates import SPREAD, Coordinates, assumed_shares
 from privclust.schema.schema import Schema
 
-# One column of categories decides almost alone if it has more than this share of what separates the
-# clusters, and they predict more than this share of it.
+# One column decides almost alone if it has more than this share of what separates the clusters, and
+# they predict more than this share of it.
 _MOST, _ALL = 0.5, 0.9
 # Numbers that spread by less than this, in declared widths, have bounds some four times too wide.
 _LOOSE = SPREAD / 4
@@ -35,6 +35,9 @@ class ColumnPart:
     # Of a column of categories, how far the clusters predict it: the measure of Goodman and
     # Kruskal, 1 if they are its values.
     tau: float | None
+    # The same of a column of numbers, if its values were its two bounds; it is near 1 only if the
+    # centres lie at both of them.
+    ends: float = 0.0
 
 
 def separation_shares(
@@ -53,12 +56,14 @@ def separation_shares(
     whole = max(float(counted.sum()), 1e-300)
     parts = []
     for column in coordinates.columns:
-        tau = None
-        if column.labels is not None:
-            shares = middle[column.places]
-            left = max(float((shares * (1 - shares)).sum()), 1e-9)
-            tau = min(float(squares[column.places].sum()) / left, 1.0)
-        parts.append(ColumnPart(column.name, float(counted[column.places].sum()) / whole, tau))
+        numbers = column.labels is None
+        width = (coordinates.high - coordinates.low)[column.places]
+        shares = (middle - coordinates.low)[column.places] / width
+        left = max(float((shares * (1 - shares)).sum()), 1e-9)
+        tau = min(float((squares[column.places] / width**2).sum()) / left, 1.0)
+        share = float(counted[column.places].sum()) / whole
+        part = (None, tau) if numbers else (tau, 0.0)
+        parts.append(ColumnPart(column.name, share, *part))
     return sorted(parts, key=lambda part: -part.share)
 
 
@@ -73,6 +78,13 @@ def column_notes(parts: list[ColumnPart]) -> Iterator[Note]:
             f"The clusters are nearly the values of {first.name!r} ({percent(first.share)} of what "
             "separates them); declare a smaller weight for it, such as 0.5, or ignore it, and "
             "closer bounds if those of the numbers are loose, which PrivateBounds finds.",
+        )
+    if first.share > _MOST and first.ends > _ALL:
+        yield Note(
+            "column-decides",
+            f"The clusters lie at the two bounds of {first.name!r} ({percent(first.share)} of what "
+            "separates them); if it has two values, declare these as categories, which count less, "
+            "or else a smaller weight.",
         )
 
 

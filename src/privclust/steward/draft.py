@@ -31,7 +31,9 @@ from privclust.steward.likely import MOST, is_missing, likely_writings
 NOTE = "drafted from a public sample; check every bound"
 _MOST_CATEGORIES = 100
 _LIKE_AN_ID = re.compile(r"(^|[^a-z])(id|nr|no|number|nummer|key|uuid)$|[a-z](ID|Id)$")
-_FEWEST_IDS = 20
+# Fewer numbers say neither that they are ids nor that there are two codes only.
+_FEWEST = 20
+_WHOLE_KINDS = ("integer", "unsigned", "field", "cell")
 
 
 def draft_schema(
@@ -40,10 +42,10 @@ def draft_schema(
     """Draft a schema from the first rows of a public sample.
 
     Numbers get a Box, rounded outwards to two digits of their range, and dates one of whole years;
-    text and booleans get the categories seen, with one more for all others. Formats of dates and
-    marks within numbers are those that read the sample. Where the sample has missing values, its
-    median stands for missing numbers, and categories get one for missing values. Columns of free
-    text, of ids or without values are ignored, and the note says which.
+    text, booleans and codes such as 0 and 1 get the categories seen, with one more for all others.
+    Formats of dates and marks within numbers are those that read the sample. Where the sample has
+    missing values, its median stands for missing numbers, and categories get one for missing
+    values. Columns of free text, of ids or without values are ignored, and the note says which.
 
     Parameters
     ----------
@@ -160,15 +162,21 @@ class _Draft:
 
     def _box(self, numbers: Floats, writing: Writing) -> None:
         whole = bool((numbers == np.rint(numbers)).all() and (np.abs(numbers) < 2**53).all())
-        if whole and len(np.unique(numbers)) == len(numbers) >= _FEWEST_IDS:
+        integers = whole and self.column.kind in _WHOLE_KINDS
+        if whole and len(np.unique(numbers)) == len(numbers) >= _FEWEST:
             in_a_row = np.ptp(numbers) == len(numbers) - 1
             if in_a_row or _LIKE_AN_ID.search(self.name):
                 self.why = "has another number in every row, as an id has"
                 return
+        if integers and np.ptp(numbers) == 1 and len(numbers) >= _FEWEST:
+            # As a number, yes and no would be as far apart as the ends of any other column.
+            codes, gaps = [int(numbers.min()), int(numbers.max())], self._has_gaps(numbers)
+            self.fact = Categories(codes, "category" if gaps else "error", "other")
+            return
         low, high = _round_outwards(float(numbers.min()), float(numbers.max()))
         missing = float(np.median(numbers)) if self._has_gaps(numbers) else "error"
         form: Form = writing.form
-        if whole and self.column.kind in ("integer", "unsigned", "field", "cell"):
+        if integers:
             low, high, form = float(math.floor(low)), float(math.ceil(high)), "integer"
             missing = missing if missing == "error" else float(round(float(missing)))
             if numbers.min() == numbers.max():
