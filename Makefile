@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo serve test check lint types contracts tests nightly fuzz mutants format docs dist peers papers clean
+.PHONY: demo serve test check lint types contracts tests nightly fuzz mutants format docs dist peers papers benchmarks clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m privclust demo
@@ -87,6 +87,12 @@ PAPER ?=
 RESULTS ?= build/papers/results
 papers: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/papers run $(PAPER) --setting $(SETTING) --output $(RESULTS)
+
+# What the benchmarks behind the README cost when their files were written, and at which commits; the
+# tables drawn from them. All of them anew, for hours: make benchmarks RUN=yes
+RUN ?=
+benchmarks: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/overview.py $(if $(RUN),--run)
 
 # diffprivlib does not import beside the scikit-learn that we use, and MST and AIM need other versions
 # of nearly everything; benchmarks run them from here.

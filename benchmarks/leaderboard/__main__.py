@@ -57,7 +57,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=RESULTS)
     parser.add_argument("--page", type=Path, default=ROOT / "docs" / "leaderboard.md")
     parser.add_argument("--readme", type=Path, default=ROOT / "README.md")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     warnings.simplefilter("ignore")
     if options.part == "page":
         known = [*methods_in(HERE / "methods")]

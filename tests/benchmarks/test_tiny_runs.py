@@ -86,6 +86,12 @@ def tiny_table(*_: Any) -> Any:
     return sets.made("adult9", rows, {"x": (0, 20, True)}, "z")
 
 
+def committed(name: str) -> list[dict[str, str]]:
+    (keeping,) = scripts("keeping")
+    found: list[dict[str, str]] = keeping.read_rows(name, BENCHMARKS / "results")
+    return found
+
+
 SOURCE_TARGET = {"pair_maker": tiny_pair, "NUMBERS": [2, 5]}
 BUDGET = {"BUDGETS": ((1.0, 1e-6),)}
 RICH = {"BUDGETS": ((20.0, 1e-6),)}  # so that noise never hides the cells
@@ -179,6 +185,7 @@ CASES = [
     ),
     # A process for each fit, of which one will do.
     Case("mixed", "speed", {"SMALL": 200, "MODELS": ("summary",), "COLUMNS": ("mixed",)}),
+    Case("overview", "", {"read_rows": committed}),
     Case("noise", "", {"DRAWS": 20, "ROWS": 5, "REPEATS": 1}),
     Case(
         "scale",
