@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
-from html import escape
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -39,12 +38,9 @@ from privclust.pipelines import RESCORED, Leak, find_leaks
 from privclust.privacy.meter import Meter
 from privclust.release.release import Release
 from privclust.schema.schema import Schema
-from privclust.statement import PrivacyStatement, loss_words
+from privclust.statement import PrivacyStatement, html_alarm, loss_words
 from privclust.unit import Unit
 
-_ALARM = (
-    "<p style='background:#b3261e;color:#fff;padding:.3em .6em'><b>NOT PRIVATE</b>: {reasons}.</p>"
-)
 _WEAK_EPSILON = 10
 
 
@@ -85,6 +81,18 @@ class PrivateEstimator(BaseEstimator):
         """Return what may be published: the release whose digest is in the ledger."""
         check_is_fitted(self)
         return self._release
+
+    def plot(self, columns: Sequence[str] | None = None, *, ax: Any = None) -> Any:
+        """Draw what was released and return the axes; see :meth:`privclust.Release.plot`.
+
+        Parameters
+        ----------
+        columns : sequence of str or None
+            One or two columns to draw.
+        ax : matplotlib Axes or None
+            Where to draw; a new figure if not given.
+        """
+        return self.release().plot(columns, ax=ax)
 
     # What a family says.
     def _open(self, X: Any, public: Any = None) -> Any:
@@ -291,6 +299,5 @@ class PrivateEstimator(BaseEstimator):
         """Return what a notebook shows: scikit-learn's diagram, with the warning above it."""
         shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)
         if self._flaws() and "text/html" in shown:
-            reasons = escape("; ".join(self._flaws()))
-            shown["text/html"] = _ALARM.format(reasons=reasons) + shown["text/html"]
+            shown["text/html"] = html_alarm(self.privacy_.promise) + shown["text/html"]
         return shown

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,8 @@ from sklearn.base import clone
 from privclust.budget import Budget, Loss
 from privclust.exceptions import ParameterError
 from privclust.privacy.meter import Charge
-from privclust.statement import lines_of, plain_charge
+from privclust.reports.axes import axes_or_new, draw_bars
+from privclust.statement import cost_in, html_charges, lines_of, plain_charge
 from privclust.unit import unit_from
 from privclust.unit.rows import ReplaceRow
 
@@ -129,24 +131,57 @@ class Plan:
             "notes": list(self.notes),
         }
 
+    @property
+    def _paid(self) -> Budget:
+        return self.budget.paid_from(self.spent)
+
+    def _title(self) -> str:
+        unused = "" if self._paid is self.budget else ", without the δ"
+        return f"Plan: {self._paid.words} in all{unused}, rehearsed for {self.n_rows:,} rows"
+
+    def _forecast(self) -> list[str]:
+        """Return what to expect, a sentence each."""
+        facts = {"name": self.measure.name, "error": self.error_ratio, "n_rows": self.n_rows}
+        expected = [self.measure.sentence.format(**facts)]
+        if self.size_error is not None:
+            expected.append(f"Sizes of clusters: ± {self.size_error:,.3g} rows.")
+        return [*expected, self.advice, *self.notes]
+
     def __str__(self) -> str:
-        paid = self.budget.paid_from(self.spent)
-        pure, unused = paid.currency == "pure", "" if paid is self.budget else ", without the δ"
+        currency = self._paid.currency
+        unit = "ε" if currency == "pure" else "ρ"
         lines = [
-            f"Plan: {paid.words} in all{unused}, rehearsed for {self.n_rows:,} rows",
+            self._title(),
             self.protects,
-            f"  cost in {'ε' if pure else 'ρ'}  question (what it asks; the noise of the answer)",
+            f"  cost in {unit}  question (what it asks; the noise of the answer)",
         ]
         for charge, line in zip(self.queries, lines_of(self.queries), strict=True):
-            cost = charge.loss.pure if pure else charge.loss.rho
-            lines.append(f"  {float(cost or 0):9.4g}  {line}")
-        facts = {"name": self.measure.name, "error": self.error_ratio, "n_rows": self.n_rows}
-        lines.append(self.measure.sentence.format(**facts))
-        if self.size_error is not None:
-            lines.append(f"Sizes of clusters: ± {self.size_error:,.3g} rows.")
-        return "\n".join([*lines, self.advice, *self.notes])
+            lines.append(f"  {cost_in(charge, currency):9.4g}  {line}")
+        return "\n".join([*lines, *self._forecast()])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: what to expect first, then every question."""
+        expected = "<br>".join(map(escape, self._forecast()))
+        asked = html_charges(self.queries, self._paid.currency)
+        title, protects = escape(self._title()), escape(self.protects)
+        return f"<div><p><b>{title}</b></p><p>{expected}</p><p>{protects}</p>{asked}</div>"
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw what each question costs, the first on top, and return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None
+            Where to draw; a new figure if not given.
+        """
+        axes, currency = axes_or_new(ax), self._paid.currency
+        costs = np.array([cost_in(charge, currency) for charge in self.queries])
+        words = f"cost in {'ε' if currency == 'pure' else 'ρ'}"
+        draw_bars(axes, [charge.query for charge in self.queries], costs, None, words)
+        axes.set_title(self._forecast()[0], wrap=True)
+        return axes
 
 
 def rehearse(

@@ -6,9 +6,10 @@ as fractions, so that a reader can add them up exactly.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from html import escape
 from typing import Any
 
 from privclust.budget import Budget, Loss, round_up
@@ -111,11 +112,20 @@ class PrivacyStatement(FitStatement):
         promise = self.promise if self.private else f"{'; '.join(self.flaws)}: NOT PRIVATE"
         return f"PrivacyStatement({promise})"
 
+    def _sentence(self) -> str:
+        return f"This release is {self.promise}." if self.private else self.promise
+
     def __str__(self) -> str:
-        lines = [f"This release is {self.promise}." if self.private else self.promise]
-        lines.append(self.protects)
+        lines = [self._sentence(), self.protects]
         lines += [f"  {line}" for line in lines_of(self.queries)]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the promise, and every question with its cost."""
+        promise = self._sentence()
+        said = f"<p><b>{escape(promise)}</b></p>" if self.private else html_alarm(promise)
+        asked = html_charges(self.queries, self.paid_from.currency)
+        return f"<div>{said}<p>{escape(self.protects)}</p>{asked}</div>"
 
 
 def loss_words(epsilon: Fraction, delta: Fraction) -> str:
@@ -132,6 +142,40 @@ def lines_of(charges: Iterable[Charge]) -> Iterator[str]:
         words = "; ".join(part for part in parts if part)
         yield f"{charge.query} ({words})" if words else charge.query
         listed.add(charge.asks)
+
+
+def html_charges(charges: Iterable[Charge], currency: str) -> str:
+    """Return a table of questions: what each costs, what it asks, and its noise."""
+    unit = "ε" if currency == "pure" else "ρ"
+    lines = [
+        (charge.query, f"{cost_in(charge, currency):.4g}", charge.asks, charge.noise)
+        for charge in charges
+    ]
+    return html_table(lines, ("question", f"cost in {unit}", "asks", "noise"))
+
+
+def cost_in(charge: Charge, currency: str) -> float:
+    """Return what a question costs in ε or in ρ."""
+    cost = charge.loss.pure if currency == "pure" else charge.loss.rho
+    return float(cost or 0)
+
+
+def html_table(lines: Iterable[Sequence[str]], headings: Sequence[str] = ()) -> str:
+    """Return a small table for a notebook; without headings the first cells are such."""
+    left = " style='text-align:left'"
+    head = "".join(f"<th{left}>{escape(word)}</th>" for word in headings)
+    body = []
+    for first, *rest in lines:
+        kind = "td" if headings else "th"
+        cells = "".join(f"<td{left}>{escape(cell)}</td>" for cell in rest)
+        body.append(f"<tr><{kind}{left}>{escape(first)}</{kind}>{cells}</tr>")
+    return f"<table>{f'<tr>{head}</tr>' if head else ''}{''.join(body)}</table>"
+
+
+def html_alarm(words: str) -> str:
+    """Return a paragraph that nobody overlooks."""
+    style = "background:#b3261e;color:#fff;padding:.3em .6em;font-weight:bold"
+    return f"<p style='{style}'>{escape(words)}</p>"
 
 
 def plain_charge(charge: Charge) -> dict[str, Any]:

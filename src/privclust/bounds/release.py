@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
 
 from privclust.exceptions import ReleaseError
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, check_not_negative, register_kind
+from privclust.reports.axes import draw_bars, refuse_columns
 from privclust.reports.words import give_or_take
 
 if TYPE_CHECKING:
@@ -41,6 +46,28 @@ def lines_of(release: Release) -> list[dict[str, Any]]:
 def rows_phrase(count: float, error: float) -> str:
     """Return a noisy number of rows, with two errors to each side."""
     return give_or_take(f"{count:,.0f}", error).replace("-", "−")
+
+
+def tables(release: Release) -> dict[str, pa.Table]:
+    """Return the bounds of the columns that were found, with the rows within them."""
+    arrays, schema = release.arrays, release.schema
+    written = {
+        "column": list(schema.names),
+        "found": arrays["found"],
+        "low": schema.low,
+        "high": schema.high,
+        "rows within": np.rint(arrays["inside"]).astype(np.int64),
+        "± rows within": 2 * arrays["inside_error"],
+    }
+    return {"bounds.csv": pa.table(written)}
+
+
+def plot_rows_within(release: Release, ax: Any, columns: Sequence[str] | None) -> None:
+    """Draw how many rows lie within the bounds of each column."""
+    refuse_columns(release.kind, columns)
+    arrays = release.arrays
+    names, words = list(release.schema.names), "rows within the bounds"
+    draw_bars(ax, names, arrays["inside"], arrays["inside_error"], words)
 
 
 def _check(release: Release) -> None:
@@ -91,6 +118,8 @@ register_kind(
         facts=_facts,
         template="bounds/report.html.j2",
         context="privclust.bounds.release:bounds_context",
+        tables="privclust.bounds.release:tables",
+        plot="privclust.bounds.release:plot_rows_within",
     )
 )
 

@@ -6,16 +6,18 @@ Releases of this kind may hold clusters too: those of the paper's variants, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from privclust._typing import Floats
-from privclust.exceptions import ReleaseError
-from privclust.release.facts import Facts, Listing
+from privclust.exceptions import ParameterError, ReleaseError
+from privclust.release.facts import Facts, Listing, size_table
 from privclust.release.kinds import ReleaseKind, register_kind
+from privclust.reports.axes import draw_table
 from privclust.reports.words import TWO_ERRORS, give_or_take
 from privclust.schema.facts import Box
 from privclust.schema.schema import Schema
@@ -75,6 +77,33 @@ def distances(points: Floats) -> Floats:
     from scipy.spatial.distance import cdist
 
     return np.asarray(cdist(points, points))
+
+
+def tables(release: Release) -> dict[str, pa.Table]:
+    """Return the sizes of the clusters, if there are any."""
+    arrays = release.arrays
+    if "cluster_sizes" not in arrays:
+        return {}
+    return {"clusters.csv": size_table(arrays["cluster_sizes"], arrays["cluster_sizes_error"])}
+
+
+def plot_distances(release: Release, ax: Any, columns: Sequence[str] | None) -> None:
+    """Draw the distances between the categories of a column, by default the first one learned."""
+    learned = [
+        name
+        for name, known in zip(release.schema.names, release.arrays["learned"], strict=True)
+        if known
+    ]
+    named = learned[:1] if columns is None else [columns] if isinstance(columns, str) else columns
+    if len(named) != 1 or named[0] not in learned:
+        raise ParameterError(
+            f"columns must be one of {', '.join(map(repr, learned))}, got {columns!r}; name one."
+        )
+    place = release.schema.names.index(named[0])
+    fact = release.schema[named[0]]
+    names = [] if isinstance(fact, Box) else list(fact.labels)
+    draw_table(ax, distances(attribute_points(release, place)), names, names)
+    ax.set_title(named[0], parse_math=False)
 
 
 def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
@@ -183,6 +212,8 @@ register_kind(
         facts=_facts,
         template="categories/report.html.j2",
         context="privclust.categories.report:categorical_context",
+        tables="privclust.categories.release:tables",
+        plot="privclust.categories.release:plot_distances",
         labels=labels,
     )
 )

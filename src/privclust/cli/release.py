@@ -198,7 +198,7 @@ def verify(
         typer.Option("--public-key", metavar="FILE|HEX", help="The key of the publisher."),
     ] = None,
 ) -> None:
-    """Check that a release and its report are what was signed; exit status 1 if they are not."""
+    """Check that a release, its report and its tables are what was signed; status 1 if not."""
     from privclust.release.release import Release
 
     loaded = Release.load(release)
@@ -210,23 +210,19 @@ def verify(
             "The signature matches, but anyone may have made it; compare this key with the "
             "publisher's, or give --public-key:"
         )
-    report_matches = _report_matches(loaded, release)
+    report_matches, others = _report_matches(loaded, release), _changed_tables(loaded, release)
     document = {
-        "verified": report_matches is not False,
+        "verified": report_matches is not False and not others,
         "key_was_given": known,
         "public_key": key,
         "digest": loaded.digest,
         "private": loaded.privacy.private,
         "report_matches": report_matches,
+        "changed_tables": others,
     }
     lines = (words, key, f"Digest: {loaded.digest}", loaded.privacy.promise)
     screen.answer(document, *lines)
-    if report_matches is False:
-        screen.alarm(
-            "The report does not say what was signed: it was changed, or another version of "
-            "privclust made it. Do not rely on it; 'privclust report --overwrite' makes it again."
-        )
-        raise typer.Exit(REFUSED)
+    _refuse_what_was_changed(["report.html"] if report_matches is False else [], others)
 
 
 @app.command("registry")
@@ -271,6 +267,34 @@ def _report_matches(release: Release, path: Path) -> bool | None:
     if not page.exists():
         return None
     return page.read_text(encoding="utf-8", errors="replace") == release.to_html()
+
+
+def _refuse_what_was_changed(pages: list[str], tables: list[str]) -> None:
+    """End with an alarm if a report or a table is not what the release makes of it."""
+    if pages:
+        screen.alarm(
+            "The report does not say what was signed: it was changed, or another version of "
+            "privclust made it. Do not rely on it; 'privclust report --overwrite' makes it again."
+        )
+    if tables:
+        screen.alarm(
+            f"What {' and '.join(tables)} says was not signed. Do not rely on it; signing the "
+            "release again, or Release.load(PATH).save(PATH, overwrite=True), makes it anew."
+        )
+    if pages or tables:
+        raise typer.Exit(REFUSED)
+
+
+def _changed_tables(release: Release, path: Path) -> list[str]:
+    """Return the tables stored with a release that are not made from it."""
+    from privclust.jobs import output_paths as places
+    from privclust.release.storage import TABLES, pack_tables
+
+    if places.is_one_file(path):
+        return []
+    made = pack_tables(release)
+    stored = [name for name in sorted(TABLES) if (path / name).exists()]
+    return [name for name in stored if (path / name).read_bytes() != made.get(name)]
 
 
 def _save_again(release: Release, path: Path) -> None:

@@ -6,7 +6,7 @@ A fitted :class:`privclust.PrivateSummary` answers the same, by the same functio
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -120,6 +120,27 @@ class SummaryAnswers:
         Nothing more is spent: it is computed from what is released already.
         """
         return kmeans_release(self.release(), n_clusters)
+
+    def plot(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        n_clusters: int | None = None,
+        ax: Any = None,
+    ) -> Any:
+        """Draw the cells, or the centres of k clusters, and return the axes.
+
+        Parameters
+        ----------
+        columns : sequence of str or None
+            One or two columns of numbers to draw.
+        n_clusters : int or None
+            How many clusters to draw; the cells if not given.
+        ax : matplotlib Axes or None
+            Where to draw; a new figure if not given.
+        """
+        release = self.release() if n_clusters is None else self.kmeans(n_clusters)
+        return release.plot(columns, ax=ax)
 
     def dendrogram(self) -> Dendrogram:
         """Return Ward's tree of the cells: which clusters are parts of which, for every k."""

@@ -29,6 +29,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from html import escape
 
 import numpy as np
 
@@ -42,6 +43,7 @@ from privclust.parameters import WHOLE
 from privclust.reports.words import TWO_ERRORS
 from privclust.schema.coordinates import Coordinates
 from privclust.schema.schema import Schema
+from privclust.statement import html_table
 
 # What the criteria for the number of clusters say together: a number, 1, or no clear number.
 
@@ -190,6 +192,15 @@ class Choice:
         if self.n_clusters == 1:
             return "The rows are one cluster as far as the noise lets one see."
         return f"The rows are in {self.n_clusters} clusters."
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the answer, the shortlist and the curve."""
+        curve = zip(self.ks, self.inertia, self.inertia_error, self.stability, strict=True)
+        lines = [(str(k), f"{i:,.4g}", f"{2 * e:,.2g}", f"{s:.2f}") for k, i, e, s in curve]
+        listed = "".join(f"<li>{escape(one.sentence)}</li>" for one in self.shortlist)
+        look = f"<p>Worth a look, best first:</p><ul>{listed}</ul>" if listed else ""
+        table = html_table(lines, ("k", "inertia", TWO_ERRORS, "stability"))
+        return f"<div><p><b>{escape(self.verdict)}</b></p>{look}{table}</div>"
 
     def __str__(self) -> str:
         lines = [f"{'k':>4} {'inertia':>10} {TWO_ERRORS:>10} {'stability':>9}"]

@@ -204,6 +204,8 @@ register_kind(
         facts=_kmeans_facts,
         template="clustering/kmeans.html.j2",
         context="privclust.clustering.report:kmeans_context",
+        tables="privclust.clustering.shown:kmeans_tables",
+        plot="privclust.clustering.shown:plot_centres",
         labels=labels,
     )
 )
@@ -491,6 +493,8 @@ register_kind(
         facts=_summary_facts,
         template="clustering/summary.html.j2",
         context="privclust.clustering.report:summary_context",
+        tables="privclust.clustering.shown:summary_tables",
+        plot="privclust.clustering.shown:plot_cells",
         labels=cell_labels,
     )
 )

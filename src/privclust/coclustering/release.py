@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from privclust.exceptions import ReleaseError
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, check_not_negative, register_kind
+from privclust.reports.axes import draw_table, refuse_columns
 from privclust.reports.words import TWO_ERRORS, give_or_take
 from privclust.unit import matrix_unit_from
 
@@ -34,6 +36,23 @@ def labels(
     unit = matrix_unit_from(dict(release.privacy.unit))
     with open_matrix(X, unit=unit, shape=shape) as opened:
         yield from OwnMatrix(opened).label_parts(release.arrays["column_weights"])
+
+
+def tables(release: Release) -> dict[str, pa.Table]:
+    """Return a line for each block: its clusters of rows and columns, and its total."""
+    totals, errors = (release.arrays[f"block_totals{end}"] for end in ("", "_error"))
+    rows, columns = np.indices(totals.shape)
+    blocks = {"row cluster": rows.ravel(), "column cluster": columns.ravel()}
+    blocks |= {"total": totals.ravel(), "± total": 2 * errors.ravel()}
+    return {"clusters.csv": pa.table(blocks)}
+
+
+def plot_blocks(release: Release, ax: Any, columns: Sequence[str] | None) -> None:
+    """Draw the totals of the blocks as a map."""
+    refuse_columns(release.kind, columns)
+    totals = release.arrays["block_totals"]
+    rows, of_columns = totals.shape
+    draw_table(ax, totals, [f"R{n}" for n in range(rows)], [f"C{n}" for n in range(of_columns)])
 
 
 def _check(release: Release) -> None:
@@ -87,6 +106,8 @@ register_kind(
         facts=_facts,
         template="coclustering/report.html.j2",
         context="privclust.coclustering.report:coclustering_context",
+        tables="privclust.coclustering.release:tables",
+        plot="privclust.coclustering.release:plot_blocks",
         labels=labels,
         takes_triples=True,
         named=("column", "column_labels"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from privclust._typing import Indices
 from privclust.clustering.labelled_cells import check_cell_labels, clusterer_fact
@@ -14,8 +15,9 @@ from privclust.density.grid_counts import CountedGrid, Grid
 from privclust.density.task import DENSITY
 from privclust.exceptions import ReleaseError
 from privclust.notes import Note
-from privclust.release.facts import Facts, Listing
+from privclust.release.facts import Facts, Listing, size_table
 from privclust.release.kinds import ReleaseKind, check_not_negative, register_kind
+from privclust.reports.axes import label_axes, pick_columns
 from privclust.reports.words import TWO_ERRORS, give_or_take
 
 if TYPE_CHECKING:
@@ -94,6 +96,35 @@ def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
     yield from label_by_cell(X, release.schema, grid, grid_labels(release))
 
 
+def tables(release: Release) -> dict[str, pa.Table]:
+    """Return the sizes of the clusters."""
+    from privclust.density.answers import clusters_of_density
+
+    found = clusters_of_density(release)
+    return {"clusters.csv": size_table(found.sizes, found.sizes_error)}
+
+
+def plot_density(release: Release, ax: Any, columns: Sequence[str] | None) -> None:
+    """Draw the noisy counts of the cells, seen along the other columns, as a line or a map."""
+    counted, schema = counts_from_release(release), release.schema
+    grid = counted.grid
+    names = list(schema.names[:2]) if columns is None else pick_columns(schema, columns)
+    places = [schema.names.index(name) for name in names]
+    others = tuple(axis for axis in range(len(schema)) if axis not in places)
+    shown = np.maximum(counted.counts.sum(axis=others), 0)
+    edges = [
+        low + width * np.arange(side + 1)
+        for low, width, side in zip(grid.low, grid.widths, grid.sides, strict=True)
+    ]
+    if len(places) == 1:
+        ax.stairs(shown, edges[places[0]], fill=True)
+        ax.set_ylabel("rows of a cell")
+    else:
+        seen = shown if places[0] < places[1] else shown.T
+        ax.pcolormesh(edges[places[0]], edges[places[1]], seen.T)
+    label_axes(ax, schema, names)
+
+
 def _check(release: Release) -> None:
     arrays, columns = release.arrays, len(release.schema)
     if release.schema.categorical or not 1 <= columns <= (DENSITY.most or 0):
@@ -152,6 +183,8 @@ register_kind(
         facts=_facts,
         template="density/report.html.j2",
         context="privclust.density.report:density_context",
+        tables="privclust.density.release:tables",
+        plot="privclust.density.release:plot_density",
         labels=labels,
     )
 )

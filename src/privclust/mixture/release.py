@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from privclust.exceptions import ReleaseError
 from privclust.mixture.model import COVARIANCE_TYPES, Gaussians
-from privclust.release.facts import Facts, Listing
+from privclust.release.facts import Facts, Listing, cluster_tables
 from privclust.release.kinds import (
     ReleaseKind,
     check_centres,
     check_not_negative,
     register_kind,
 )
+from privclust.reports.axes import draw_bubbles, pick_columns
 from privclust.reports.words import TWO_ERRORS, give_or_take
 
 if TYPE_CHECKING:
@@ -38,6 +40,31 @@ def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
 
     with open_points(X, schema=release.schema, ignore=None) as opened:
         yield from OwnPoints(opened).of_each(gaussians_of(release).label)
+
+
+def tables(release: Release) -> dict[str, pa.Table]:
+    """Return the means and the sizes of the components."""
+    arrays = release.arrays
+    rows = max(0.0, float(arrays["n_rows"][0]))
+    sizes = rows * arrays["weights"], rows * arrays["weights_error"]
+    return cluster_tables(release.schema, arrays["means"], arrays["means_error"], *sizes)
+
+
+def plot_components(release: Release, ax: Any, columns: Sequence[str] | None) -> None:
+    """Draw the means in two columns, as large as their weights, with one and two deviations."""
+    arrays, schema = release.arrays, release.schema
+    names = pick_columns(schema, columns, arrays["means"], arrays["weights"])
+    places = [schema.numeric.index(name) for name in names]
+    draw_bubbles(ax, schema, names, arrays["means"], arrays["weights"], named=True)
+    if len(places) < 2:
+        ax.set_ylabel("weight")
+        return
+    angles = np.linspace(0, 2 * np.pi, 73)
+    circle = np.stack([np.cos(angles), np.sin(angles)])
+    for mean, covariance in zip(arrays["means"], arrays["covariances"], strict=True):
+        around = np.linalg.cholesky(covariance[np.ix_(places, places)]) @ circle
+        for reach in (1, 2):
+            ax.plot(*(mean[places, None] + reach * around), color="0.4", linewidth=0.8)
 
 
 def _check(release: Release) -> None:
@@ -117,6 +144,8 @@ register_kind(
         facts=_facts,
         template="mixture/report.html.j2",
         context="privclust.mixture.report:context",
+        tables="privclust.mixture.release:tables",
+        plot="privclust.mixture.release:plot_components",
         labels=labels,
     )
 )

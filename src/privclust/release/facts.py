@@ -1,7 +1,8 @@
-"""A release at a glance, and its centres as tables in the declared forms."""
+"""A release at a glance, and its centres as tables in the declared forms and as CSV files."""
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -100,3 +101,79 @@ def in_declared_form(numbers: Floats, fact: Box | Bins, missing: Any = None) -> 
         kind = pa.timestamp("ms") if fact.form == "time" else pa.duration("ms")
         return pa.array(np.rint(numbers * unit).astype(np.int64), mask=missing).cast(kind)
     return pa.array(numbers, mask=missing)
+
+
+# Released values for spreadsheets, with as many digits as a reader can use.
+
+_DIGITS = 6
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
+
+
+def cluster_tables(
+    schema: Schema, centers: Floats, centers_error: Floats | None, sizes: Floats, noise: Floats
+) -> dict[str, pa.Table]:
+    """Return ``centres.csv`` and ``clusters.csv`` by name: values, and two standard errors."""
+    centres = _number_lines(_centre_columns(schema, centers, centers_error))
+    return {"centres.csv": centres, "clusters.csv": size_table(sizes, noise)}
+
+
+def size_table(sizes: Floats, noise: Floats) -> pa.Table:
+    """Return a line for each cluster: its noisy number of rows, two errors, its share."""
+    shares = 100 * np.maximum(sizes, 0) / (float(np.maximum(sizes, 0).sum()) or 1.0)
+    rows = np.rint(sizes).astype(np.int64)
+    return _number_lines({"rows": rows, "± rows": 2 * noise, "share in %": shares})
+
+
+def place_table(schema: Schema, places: Floats, **columns: Any) -> pa.Table:
+    """Return places in the space of the columns as a table, with further columns before them."""
+    names = [*columns, *(written := _centre_columns(schema, places, None))]
+    return pa.table([pa.array(values) for values in (*columns.values(), *written.values())], names)
+
+
+def _centre_columns(schema: Schema, centers: Floats, errors: Floats | None) -> dict[str, Any]:
+    """Return a column for each coordinate, and one for its errors if they are known."""
+    columns: dict[str, Any] = {}
+    for column in Coordinates(schema).columns:
+        for place, name in enumerate(column.names, start=column.start):
+            values = np.asarray(centers[:, place], np.float64)
+            columns[name] = _as_written(values, column.fact) if column.labels is None else values
+            if errors is not None:
+                columns[f"± {name}"] = 2 * np.asarray(errors[:, place], np.float64)
+    return columns
+
+
+def _as_written(numbers: Floats, fact: Any) -> Any:
+    """Return numbers as files have them: whole ones, dates; durations stay numbers."""
+    if fact.form == "integer":
+        return np.rint(numbers).astype(np.int64)
+    return numbers if fact.form in DURATIONS else in_declared_form(numbers, fact)
+
+
+def _number_lines(columns: Mapping[str, Any]) -> pa.Table:
+    """Return a table whose first column numbers its lines."""
+    lines = len(next(iter(columns.values())))
+    names = ["cluster", *columns]
+    return pa.table([pa.array(range(lines)), *map(pa.array, columns.values())], names=names)
+
+
+def to_csv(table: pa.Table) -> bytes:
+    """Return a table as a CSV file that a spreadsheet opens as it is."""
+    from pyarrow import csv
+
+    columns = []
+    for column in table.columns:
+        if pa.types.is_floating(column.type):
+            rounded = [float(f"{number:.{_DIGITS}g}") for number in column.to_pylist()]
+            column = pa.array(rounded, pa.float64())
+        elif pa.types.is_string(column.type):
+            column = pa.array([_inert(text) for text in column.to_pylist()])
+        columns.append(column)
+    made = pa.table(columns, names=[_inert(name) for name in table.column_names])
+    sink = pa.BufferOutputStream()
+    csv.write_csv(made, sink)
+    return codecs.BOM_UTF8 + bytes(sink.getvalue())  # without it Excel takes ± for two letters
+
+
+def _inert(text: str) -> str:
+    """Return text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(_FORMULA) else text

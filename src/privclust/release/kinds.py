@@ -18,8 +18,9 @@ import numpy.typing as npt
 
 from privclust.exceptions import ReleaseError
 from privclust.families import FAMILIES
-from privclust.release.facts import Facts
+from privclust.release.facts import Facts, to_csv
 from privclust.schema.coordinates import Coordinates
+from privclust.tasks import load
 
 if TYPE_CHECKING:
     from privclust.release.release import Release
@@ -73,6 +74,10 @@ class ReleaseKind:
     # The function that takes a release and returns what the template shows, as
     # ``"module:function"``; it is imported when a report is made.
     context: str
+    # Functions as ``"module:function"``, imported when they are needed: one that takes a release
+    # and returns its tables by the names of their CSV files, and one that draws it on axes.
+    tables: str = ""
+    plot: str = ""
     # Takes a release and rows in any supported form and yields their labels, part by part.
     labels: Callable[..., Iterator[npt.NDArray[np.int64]]] | None = None
     # Whether rows may be given as triples of a matrix; ``labels`` then takes its shape as well.
@@ -83,9 +88,13 @@ class ReleaseKind:
 
     def context_of(self, release: Release) -> dict[str, Any]:
         """Return what the template shows of a release."""
-        module, _, function = self.context.partition(":")
-        shown: dict[str, Any] = getattr(import_module(module), function)(release)
+        shown: dict[str, Any] = load(self.context)(release)
         return shown
+
+    def tables_of(self, release: Release) -> dict[str, bytes]:
+        """Return the CSV files of a release, by their names."""
+        made = load(self.tables)(release) if self.tables else {}
+        return {name: to_csv(table) for name, table in made.items()}
 
     def check_shapes(self, arrays: Arrays) -> dict[str, int]:
         """Return the length of every named axis; raise if an array is missing or misshapen."""

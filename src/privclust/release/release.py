@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from html import escape
@@ -32,8 +32,10 @@ from privclust.release.npz import DamageError
 from privclust.release.signal import check_notes, signal_of_release
 from privclust.release.signature import Signature, sign_document
 from privclust.release.storage import open_stored, pack_files, unpack_files
+from privclust.reports.axes import axes_or_new
 from privclust.schema.schema import Schema
-from privclust.statement import PrivacyStatement
+from privclust.statement import PrivacyStatement, html_alarm, html_table
+from privclust.tasks import load
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (
@@ -75,8 +77,6 @@ _ADDERS: dict[tuple[str, str], Callable[..., Any]] = {
 
 # A release at a glance: what a terminal and a notebook show of it.
 
-_ALARM = "background:#b3261e;color:#fff;padding:.3em .6em;font-weight:bold"
-
 
 def text_card(release: Release) -> list[tuple[str, str]]:
     """Return the most important facts, each with its label."""
@@ -86,14 +86,10 @@ def text_card(release: Release) -> list[tuple[str, str]]:
 def html_card(release: Release) -> str:
     """Return a small table in HTML."""
     rows = [*text_card(release), ("created", release.created), ("digest", release.digest[:12])]
-    cells = "".join(
-        f"<tr><th style='text-align:left'>{escape(label)}</th><td>{escape(value)}</td></tr>"
-        for label, value in rows
-    )
-    style = "" if release.privacy.private else f" style='{_ALARM}'"
-    promise = f"<p{style}>{escape(release.privacy.promise)}</p>"
+    words = release.privacy.promise
+    promise = f"<p>{escape(words)}</p>" if release.privacy.private else html_alarm(words)
     title = release.about.title or f"Release: {get_kind(release.kind).title}"
-    return f"<div><b>{escape(title)}</b>{promise}<table>{cells}</table></div>"
+    return f"<div><b>{escape(title)}</b>{promise}{html_table(rows)}</div>"
 
 
 def _library_version() -> str:
@@ -336,6 +332,22 @@ class Release:
         target = target / storage.REPORT if target.is_dir() else target
         storage.write_file(target, self.to_html().encode("utf-8"), "Report")
         return target
+
+    def plot(self, columns: Sequence[str] | None = None, *, ax: Any = None) -> Any:
+        """Draw the released values and return the axes.
+
+        Parameters
+        ----------
+        columns : sequence of str or None
+            One or two columns of numbers to draw, in the units of the data; those in which the
+            clusters differ most if not given. Of distances between categories, one column.
+        ax : matplotlib Axes or None
+            Where to draw; a new figure if not given.
+        """
+        axes = axes_or_new(ax)
+        load(get_kind(self.kind).plot)(self, axes, columns)
+        axes.set_title(self.about.title or self.privacy.promise, parse_math=False, wrap=True)
+        return axes
 
     def facts(self) -> Facts:
         """Return the release at a glance, for people and for machines."""

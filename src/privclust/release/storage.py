@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from privclust.exceptions import NotSavedError, ReleaseError
 from privclust.release import npz
 from privclust.release.document import digest_of, make_document, parse_document, split_document
-from privclust.release.kinds import all_kinds
+from privclust.release.kinds import all_kinds, get_kind
 from privclust.release.npz import DAMAGED_ZIP, LARGEST_FILE, DamageError
 from privclust.release.registry import model_card
 from privclust.release.signature import Signature
@@ -39,8 +39,11 @@ if TYPE_CHECKING:
 # Writing a release: a folder, or one ``.privclust`` file (a zip) with the same files in it.
 
 DOCUMENT, ARRAYS, REPORT, SIGNATURE = "release.json", "arrays.npz", "report.html", "signature.json"
-CARD = "README.md"  # in folders alone: earlier versions refuse a file in which they do not know it
-PARTS = frozenset({DOCUMENT, ARRAYS, REPORT, SIGNATURE, CARD})
+CARD = "README.md"
+TABLES = frozenset({"centres.csv", "clusters.csv", "cells.csv", "bounds.csv"})
+# In folders alone: earlier versions refuse a file in which they do not know them.
+FOLDERS_ALONE = TABLES | {CARD}
+PARTS = frozenset({DOCUMENT, ARRAYS, REPORT, SIGNATURE, *FOLDERS_ALONE})
 SUFFIX = ".privclust"
 LARGEST_DOCUMENT = 2**24
 
@@ -61,7 +64,7 @@ def write_release(path: Path, files: Mapping[str, bytes], *, overwrite: bool) ->
         target = path.resolve()
         _check_free(path, target, overwrite)
         if path.suffix.lower() == SUFFIX:
-            packed = {name: content for name, content in files.items() if name != CARD}
+            packed = {name: it for name, it in files.items() if name not in FOLDERS_ALONE}
             _write_atomically(target, _zip_files(packed), overwrite=overwrite)
         else:
             _write_folder(target, files, overwrite=overwrite)
@@ -348,12 +351,17 @@ def pack_files(release: Release, *, report: bool = False) -> dict[str, bytes]:
     document["digest"] = digest_of(document)
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     card = model_card(release).encode("utf-8")
-    files = {DOCUMENT: text.encode("utf-8"), ARRAYS: content, CARD: card}
+    files = {DOCUMENT: text.encode("utf-8"), ARRAYS: content, CARD: card, **pack_tables(release)}
     if release.signature is not None:
         files[SIGNATURE] = release.signature.to_json()
     if report:
         files[REPORT] = release.to_html().encode("utf-8")
     return files
+
+
+def pack_tables(release: Release) -> dict[str, bytes]:
+    """Return the CSV files of a release; they are made of it, and never read."""
+    return get_kind(release.kind).tables_of(release)
 
 
 def unpack_files(files: StoredFiles) -> tuple[dict[str, Any], str]:

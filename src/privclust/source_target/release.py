@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from privclust._typing import Floats
 from privclust.data.sites.distances import METRICS
 from privclust.exceptions import DataError, ReleaseError
-from privclust.release.facts import Facts, Listing
+from privclust.release.facts import Facts, Listing, place_table
 from privclust.release.kinds import ReleaseKind, check_centres, register_kind
+from privclust.reports.axes import draw_bubbles, pick_columns
 
 if TYPE_CHECKING:
     from privclust.release.release import Release
@@ -37,6 +39,21 @@ def distances_to_centres(release: Release, rows: Floats) -> Floats:
     """Return the distance of each row to each centre, as the fitted model measures it."""
     metric = METRICS[release.parameters["metric"]]
     return metric.distances(metric.embed(rows), metric.embed(release.arrays["centers"]))
+
+
+def tables(release: Release) -> dict[str, pa.Table]:
+    """Return the chosen centres, with the numbers of their candidates."""
+    arrays = release.arrays
+    numbered = {"candidate": arrays["medoid_indices"]}
+    return {"centres.csv": place_table(release.schema, arrays["centers"], **numbered)}
+
+
+def plot_centres(release: Release, ax: Any, columns: Sequence[str] | None) -> None:
+    """Draw the chosen centres in two columns."""
+    centers = release.arrays["centers"]
+    weights = np.ones(len(centers))
+    names = pick_columns(release.schema, columns, centers, weights)
+    draw_bubbles(ax, release.schema, names, centers, weights, named=True)
 
 
 def _check(release: Release) -> None:
@@ -94,6 +111,8 @@ register_kind(
         facts=_facts,
         template="source_target/report.html.j2",
         context="privclust.source_target.report:source_target_context",
+        tables="privclust.source_target.release:tables",
+        plot="privclust.source_target.release:plot_centres",
         labels=labels,
         named=("centre", "medoid_indices"),
     )
