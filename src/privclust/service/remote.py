@@ -10,6 +10,7 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Sequence
+from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
@@ -84,7 +85,7 @@ class RemoteService:
                 return bytes(answer.read(_LARGEST_ANSWER))
         except HTTPError as error:
             raise RemoteError(_sentence(error)) from None
-        except (URLError, TimeoutError, ConnectionError):
+        except (URLError, TimeoutError, ConnectionError, HTTPException):
             raise RemoteError(
                 f"The service at {self._origin} does not answer; try again later."
             ) from None
