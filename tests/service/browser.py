@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from dataclasses import replace
 from html import unescape
 from typing import Any
 
@@ -19,10 +20,10 @@ with warnings.catch_warnings():
 ORIGIN = "http://127.0.0.1:8000"
 
 
-def services_on(serving: Serving) -> Services:
-    """Return a services without processes on a service."""
-    planner = Planner(own_process=False)
-    return Services.open(serving.settings, hasher=CHEAP, planner=planner, works=False)
+def services_on(serving: Serving, **changes: Any) -> Services:
+    """Return what the pages stand on, without processes; settings may be changed."""
+    settings, planner = replace(serving.settings, **changes), Planner(own_process=False)
+    return Services(settings, hasher=CHEAP, planner=planner, works=False)
 
 
 class Browser:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from privclust.service.errors import ServiceError, TooLargeError, TooManyError
+from privclust.service.errors import ServiceError, TooManyError
 from privclust.service.labelling import Labeller, Limits
 from service.browser import ORIGIN, message, signed_in
 from service.clocks import run_one
@@ -57,7 +57,7 @@ def test_as_many_rows_as_allowed_are_labelled_and_no_more(release: bytes) -> Non
 
 
 def test_rows_that_take_too_long_are_given_up(release: bytes) -> None:
-    with pytest.raises(TooLargeError, match="send fewer rows"):
+    with pytest.raises(ServiceError, match="send fewer rows"):
         Labeller(Limits(seconds=0)).labels(release, parquet(5, 1), "rows.parquet")
 
 

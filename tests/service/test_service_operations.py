@@ -16,7 +16,7 @@ import pytest
 
 from privclust.service import clock
 from privclust.service.clock import tick_after
-from privclust.service.errors import ConflictError, NotFoundError, ServiceError, UnavailableError
+from privclust.service.errors import ConflictError, NotFoundError, ServiceError
 from privclust.service.operations import Acts, Webhook, delete_expired, set_maintenance
 from privclust.service.settings import Settings
 from privclust.service.worker import run_at
@@ -45,8 +45,7 @@ def release_of(serving: Serving, job_id: str) -> str:
 def test_metrics_have_a_token_of_their_own(any_serving: Serving) -> None:
     serving = any_serving
     ask(serving)
-    settings = replace(serving.settings, metrics_token=TOKEN)
-    browser = Browser(replace(services_on(serving), settings=settings))
+    browser = Browser(services_on(serving, metrics_token=TOKEN))
     browser.get("/sign-in")
     for wrong in ("", "Bearer", "Bearer x", TOKEN):
         refused = browser.client.get("/metrics", headers={"Authorization": wrong})
@@ -248,7 +247,7 @@ def test_during_maintenance_nothing_is_asked_and_no_job_begins(any_serving: Serv
     before = serving.jobs.ask(serving.ann, serving.visits, serving.question())
     began = {"act": "begin", "text": "New rows until six."}
     sue.post("/steward/service/maintenance", "/steward/service", **began)
-    with pytest.raises(UnavailableError, match="New rows until six"):
+    with pytest.raises(ServiceError, match="New rows until six"):
         serving.jobs.ask(serving.ann, serving.visits, serving.question(epsilon="0.5"))
     assert not run_one(serving.database, serving.settings)
     assert "New rows until six." in signed_in(serving, "ann").get("/").text

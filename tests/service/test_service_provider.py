@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import threading
 import time
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -30,6 +31,7 @@ class FakeProvider:
     server: ThreadingHTTPServer
     claims: dict[str, Any] = field(default_factory=dict)
     key: RSAKey = field(default_factory=lambda: KEY)
+    token: str = ""  # instead of one with these claims, signed with the key
     posted: dict[str, list[str]] = field(default_factory=dict)
 
     @property
@@ -40,10 +42,12 @@ class FakeProvider:
         if path == "/.well-known/openid-configuration":
             places = {"authorization_endpoint": "auth", "token_endpoint": "token"}
             places["jwks_uri"] = "keys"
-            return {"issuer": self.url} | {it: f"{self.url}/{at}" for it, at in places.items()}
+            known = {"issuer": self.url} | {it: f"{self.url}/{at}" for it, at in places.items()}
+            # A provider may list ways to sign that prove nothing; they are not for us.
+            return known | {"id_token_signing_alg_values_supported": ["none", "HS256", "RS256"]}
         if path == "/keys":
             return {"keys": [KEY.as_dict(private=False)]}
-        token = jwt.encode({"alg": "RS256", "kid": "one"}, self.claims, self.key)
+        token = self.token or jwt.encode({"alg": "RS256", "kid": "one"}, self.claims, self.key)
         return {"access_token": "x", "token_type": "Bearer", "id_token": token}
 
 
@@ -101,8 +105,7 @@ def begun(
 ) -> Visit:
     """Send a browser to the provider, which will vouch for ann unless told otherwise."""
     known = {"oidc_issuer": provider.url, "oidc_client_id": "clusters", **(more or {})}
-    settings = replace(serving.settings, **known, oidc_client_secret="s")  # noqa: S106
-    browser = Browser(replace(services_on(serving), settings=settings))
+    browser = Browser(services_on(serving, **known, oidc_client_secret="s"))  # noqa: S106
     assert "through your organisation" in browser.get("/sign-in").text
     sent = browser.get("/sign-in/provider")
     assert sent.status_code == 303
@@ -177,6 +180,25 @@ def test_a_token_of_another_key_or_another_attempt_lets_nobody_in(
     assert visit.back().status_code == 403
     provider.key = KEY
     visit.browser.client.cookies.clear()  # a link that somebody else was sent
+    assert visit.back().status_code == 403
+
+
+def test_a_token_that_nobody_signed_lets_nobody_in(
+    serving: Serving, provider: FakeProvider
+) -> None:
+    visit = begun(serving, provider)
+    parts = (json.dumps(it).encode() for it in ({"alg": "none", "kid": "one"}, provider.claims))
+    provider.token = ".".join(urlsafe_b64encode(it).decode().rstrip("=") for it in parts) + "."
+    assert visit.back().status_code == 403
+
+
+@pytest.mark.parametrize("attempt", ["", "x", "e30=", "bnVsbA==", "W10=", "eyJhIjogMX0="])
+def test_a_cookie_that_is_no_attempt_lets_nobody_in(
+    serving: Serving, provider: FakeProvider, attempt: str
+) -> None:
+    visit = begun(serving, provider)
+    visit.browser.client.cookies.clear()
+    visit.browser.client.cookies.set("provider", attempt)
     assert visit.back().status_code == 403
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import json
 import re
@@ -224,7 +223,8 @@ def test_a_steward_sees_how_far_a_job_is_and_an_analyst_does_not(serving: Servin
     serving.database.write("UPDATE service_jobs SET state = 'running', finished_at = NULL")
     seen = {}
     for name in ("sue", "ann"):
-        services = dataclasses.replace(services_on(serving), worker=worker)
+        services = services_on(serving)
+        services.worker = worker
         browser = Browser(services)
         browser.sign_in(name)
         seen[name] = browser.get(f"/jobs/{answer.job_id}").text

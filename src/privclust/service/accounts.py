@@ -115,35 +115,26 @@ class Accounts:
         self, together: LedgerTransaction, name: str, role: str, password: str, *, must_change: bool
     ) -> None:
         expires = clock.now() + self._one_time if must_change else 0
-        together.run(
-            "INSERT INTO service_users (id, name, role, password, must_change, active, created, "
-            "password_expires) VALUES (?, ?, ?, ?, ?, 1, ?, ?)",
-            (secrets.token_hex(8), name, role, password, must_change + 0, clock.now(), expires),
-        )
+        values = (secrets.token_hex(8), name, role, password, must_change + 0, clock.now(), expires)
+        together.run("INSERT INTO service_users VALUES (?, ?, ?, ?, ?, 1, ?, ?, 0)", values)
 
     def all(self) -> list[tuple[User, bool]]:
         """Return every user, and whether the account is open."""
         sql = f"SELECT {_COLUMNS}, active FROM service_users WHERE deleted = 0 ORDER BY name"  # noqa: S608
         return [(_user(row[:4]), bool(row[4])) for row in self._database.rows(sql)]
 
-    def _find(self, condition: str, *values: str) -> User | None:
-        sql = f"SELECT {_COLUMNS} FROM service_users WHERE {condition}"  # noqa: S608
-        rows = self._database.rows(sql, *values)
-        return _user(rows[0]) if rows else None
-
     def by_name(self, name: str) -> User:
         """Return the user of a name."""
-        found = self._find("name = ? AND deleted = 0", name_of("user", name))
-        if found is None:
-            raise NotFoundError("There is no user of that name; check the spelling.")
-        return found
+        name = name_of("user", name)
+        for user, _ in self.all():
+            if user.name == name:
+                return user
+        raise NotFoundError("There is no user of that name; check the spelling.")
 
     def by_id(self, user_id: str) -> User:
         """Return the user of an id."""
-        found = self._find("id = ? AND deleted = 0", user_id)
-        if found is None:
-            raise NotFoundError
-        return found
+        sql = f"SELECT {_COLUMNS} FROM service_users WHERE id = ? AND deleted = 0"  # noqa: S608
+        return _user(self._database.row(sql, user_id))
 
     def reset(self, user: User) -> str:
         """Return a new one-time password; all sessions and tokens of the user end."""
@@ -194,12 +185,9 @@ class Accounts:
     def _set_password(self, user: User, password: str, *, must_change: bool) -> None:
         stored = self._hasher.hash(password)
         with self._database.write_transaction() as together:
-            sql = (
-                "UPDATE service_users SET password = ?, must_change = ?, password_expires = ? "
-                "WHERE id = ?"
-            )
             expires = clock.now() + self._one_time if must_change else 0
-            together.run(sql, (stored, must_change + 0, expires, user.id))
+            sql = "UPDATE service_users SET password = ?, must_change = ?, password_expires = ?"
+            together.run(f"{sql} WHERE id = ?", (stored, must_change + 0, expires, user.id))
             together.run("DELETE FROM service_sessions WHERE user_id = ?", (user.id,))
             together.run("UPDATE service_tokens SET revoked = 1 WHERE user_id = ?", (user.id,))
 
@@ -243,8 +231,8 @@ class Accounts:
             self._take_role(known, role)
         sql = "UPDATE service_users SET password = '', must_change = 0 "
         self._database.write(sql + "WHERE name = ? AND active = 1 AND must_change = 1", known)
-        user = self._find("name = ? AND active = 1", known)
-        return None if user is None else self._begin_session(user)
+        users = [user for user, active in self.all() if active and user.name == known]
+        return self._begin_session(users[0]) if users else None
 
     def _take_role(self, name: str, role: str) -> None:
         """Make an account with a role, or change its role; then tokens of the old role end."""
@@ -292,14 +280,10 @@ class Accounts:
             raise ServiceError("You cannot give a token that scope; choose a smaller one.")
         if not 1 <= days <= _MOST_DAYS:
             raise ServiceError(f"A token lasts from 1 to {_MOST_DAYS} days; change the number.")
-        text = f"pc_{secrets.token_urlsafe(32)}"
+        text, now = f"pc_{secrets.token_urlsafe(32)}", clock.now()
         values = (secrets.token_hex(8), _digest(text), user.id, name_of("token", name), scope)
-        self._database.write(
-            "INSERT INTO service_tokens VALUES (?, ?, ?, ?, ?, ?, 0, ?)",
-            *values,
-            clock.now() + 86400 * days,
-            clock.now(),
-        )
+        sql = "INSERT INTO service_tokens VALUES (?, ?, ?, ?, ?, ?, 0, ?)"
+        self._database.write(sql, *values, now + 86400 * days, now)
         return text
 
     def tokens(self, user: User) -> list[Token]:

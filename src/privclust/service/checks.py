@@ -23,7 +23,7 @@ from privclust.jobs.fit import sentence_of
 from privclust.service import clock
 from privclust.service.accounts import User
 from privclust.service.database import Database
-from privclust.service.errors import NotFoundError, ServiceError, TooManyError
+from privclust.service.errors import ServiceError, TooManyError
 from privclust.service.registered import Dataset, Datasets
 from privclust.service.registration import CheckedFiles, check_files
 
@@ -107,10 +107,8 @@ class Checks:
     def one(self, check_id: str) -> Check:
         """Return a check."""
         sql = "SELECT id, act, name, dataset_id, typed, state, message FROM service_checks "
-        rows = self._database.rows(sql + "WHERE id = ?", check_id)
-        if not rows:
-            raise NotFoundError
-        id_, act, name, dataset_id, typed, state, message = rows[0]
+        row = self._database.row(sql + "WHERE id = ?", check_id)
+        id_, act, name, dataset_id, typed, state, message = row
         progress, report = self._progress.get(check_id, ""), self._reports.get(check_id)
         given = json.loads(typed)
         return Check(id_, act, name, dataset_id, given, state, message, progress, report)

@@ -32,7 +32,7 @@ from privclust.ledger.transaction import (
     write_transaction,
 )
 from privclust.service import clock
-from privclust.service.errors import ServiceError
+from privclust.service.errors import NotFoundError, ServiceError
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,13 @@ class Window:
 
 
 ALL = Window()
+
+
+def insert(together: LedgerTransaction, table: str, **row: Any) -> None:
+    """Insert a row, whose columns are named."""
+    marks = ", ".join("?" * len(row))
+    sql = f"INSERT INTO service_{table} ({', '.join(row)}) VALUES ({marks})"  # noqa: S608
+    together.run(sql, tuple(row.values()))
 
 
 @dataclass(frozen=True)
@@ -171,6 +178,12 @@ class Database:
         """Return what one question to the database finds."""
         with self.read_transaction() as run:
             return run(sql, values)
+
+    def row(self, sql: str, *values: Any) -> tuple[Any, ...]:
+        """Return the row that is found, or refuse in one sentence."""
+        for found in self.rows(sql, *values):
+            return found
+        raise NotFoundError
 
     def write(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """Write by one statement, and return what it returns."""

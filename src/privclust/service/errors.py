@@ -12,6 +12,10 @@ class ServiceError(PrivclustError):
 
     status = 400
 
+    def __init__(self, sentence: str, status: int | None = None) -> None:
+        super().__init__(sentence)
+        self.status = status or self.status
+
 
 class ForbiddenError(ServiceError):
     """The user is not allowed to do this."""
@@ -34,19 +38,7 @@ class ConflictError(ServiceError):
     status = 409
 
 
-class TooLargeError(ServiceError):
-    """More than the service takes at once."""
-
-    status = 413
-
-
 class TooManyError(ServiceError):
     """Too many requests; a later one may be served."""
 
     status = 429
-
-
-class UnavailableError(ServiceError):
-    """The service does nothing of the kind at present."""
-
-    status = 503

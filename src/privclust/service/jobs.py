@@ -21,14 +21,13 @@ from privclust.ledger.transaction import LedgerTransaction
 from privclust.service import clock
 from privclust.service.accounts import User
 from privclust.service.clock import first_tick_from, next_tick, tick_after
-from privclust.service.database import ALL, Database, Window
+from privclust.service.database import ALL, Database, Window, insert
 from privclust.service.errors import (
     ConflictError,
     ForbiddenError,
     NotFoundError,
     ServiceError,
     TooManyError,
-    UnavailableError,
 )
 from privclust.service.questions import FitQuestion, check_question
 from privclust.service.registered import Dataset
@@ -127,7 +126,7 @@ class Asking:
         if not state:
             raise NotFoundError
         if notice := run("SELECT text FROM service_notices WHERE name = 'maintenance'"):
-            raise UnavailableError(f"Nothing can be asked during maintenance: {notice[0][0]}")
+            raise ServiceError(f"Nothing can be asked during maintenance: {notice[0][0]}", 503)
         # Whether it has ended must not show before its tick, not even if it is asked again.
         sql = (
             "SELECT id FROM service_jobs WHERE user_id = ? AND question = ? AND receipt <> '' "
@@ -154,7 +153,8 @@ class Asking:
             return Answer(str(mine[0][0]), free=True, known=True)
         # It was asked so long ago that it has been there for any number of ticks.
         before = clock.now() - 1
-        self._insert("", "done", 1, before, before, release_id)
+        times = {"first_tick": 1, "asked_at": before, "finished_at": before}
+        self._insert("done", receipt="", release_id=release_id, **times)
         return Answer(self.job_id, free=True)
 
     def charge(self, tick_seconds: int) -> Answer:
@@ -169,18 +169,15 @@ class Asking:
         )
         values = question.values_per_row(facts)
         first = first_tick_from(self.dataset.most_rows, values, tick_seconds)
-        self._insert(receipt, "queued", first, clock.now(), None, None)
+        self._insert("queued", receipt=receipt, first_tick=first, asked_at=clock.now())
         return Answer(self.job_id)
 
-    def _insert(self, *row: str | int | None) -> None:
-        """Insert a job: receipt, state, first tick, when it was asked and ended, its release."""
+    def _insert(self, state: str, **row: str | int) -> None:
+        """Insert a job; ``row``: receipt, first tick, when it was asked and ended, its release."""
         asked = json.dumps(self.question.to_dict(), ensure_ascii=False)
-        self.together.run(
-            "INSERT INTO service_jobs (id, dataset_id, user_id, question, asked, receipt, state, "
-            "first_tick, asked_at, finished_at, release_id, details, worker) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '')",
-            (self.job_id, self.dataset.id, self.user.id, self.digest, asked, *row),
-        )
+        row |= {"id": self.job_id, "dataset_id": self.dataset.id, "user_id": self.user.id}
+        row |= {"question": self.digest, "asked": asked, "details": "", "worker": ""}
+        insert(self.together, "jobs", state=state, **row)
 
 
 class Jobs:
@@ -240,10 +237,7 @@ class Jobs:
 
     def one(self, job_id: str, user: User, moment: int | None = None) -> Job:
         """Return a job as a user may see it."""
-        found = self._database.rows(f"SELECT {_COLUMNS} {_FROM} WHERE j.id = ?", job_id)
-        if not found:
-            raise NotFoundError
-        job = _job(found[0])
+        job = _job(self._database.row(f"SELECT {_COLUMNS} {_FROM} WHERE j.id = ?", job_id))
         if user.is_steward:
             return job
         if job.user_id != user.id:
@@ -274,8 +268,7 @@ _DUE = (
     "JOIN service_users u ON u.id = j.user_id LEFT JOIN service_releases r ON r.job_id = j.id "
     "WHERE j.state = 'running' AND j.finished_at <= ? ORDER BY j.finished_at, j.id"
 )
-
-
+_OURS = "WHERE id = ? AND worker = ? AND state = 'running' AND finished_at IS NULL"
 _DIED = "The worker stopped while the job was running; nothing was released."
 
 
@@ -335,32 +328,13 @@ class Queue:
         """
         release_id, tick = secrets.token_hex(16), taken.shows_at(clock.now())
         with self._database.write_transaction() as together:
-            rows = together.run(
-                "UPDATE service_jobs SET finished_at = ?, release_id = ? "
-                "WHERE id = ? AND worker = ? AND state = 'running' AND finished_at IS NULL "
-                "RETURNING id",
-                (tick, release_id, taken.id, taken.worker),
-            )
-            if not rows:
+            sql = f"UPDATE service_jobs SET finished_at = ?, release_id = ? {_OURS} "  # noqa: S608
+            if not together.run(sql + "RETURNING id", (tick, release_id, taken.id, taken.worker)):
                 return None
-            together.run(
-                "INSERT INTO service_releases (id, dataset_id, job_id, question, digest, file, "
-                "report, card, visible_at, flaws, version) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    release_id,
-                    taken.dataset_id,
-                    taken.id,
-                    finished.question,
-                    finished.digest,
-                    finished.file,
-                    finished.report,
-                    json.dumps(finished.card, ensure_ascii=False),
-                    tick,
-                    json.dumps(finished.flaws),
-                    finished.version,
-                ),
-            )
+            row = {"id": release_id, "dataset_id": taken.dataset_id, "job_id": taken.id}
+            card = json.dumps(finished.card, ensure_ascii=False)
+            row |= vars(finished) | {"card": card, "flaws": json.dumps(finished.flaws)}
+            insert(together, "releases", visible_at=tick, **row)
         return tick
 
     def fail(self, taken: TakenJob, details: str, freezes: str = "") -> int:
@@ -369,15 +343,8 @@ class Queue:
         ``freezes``: why the data set is frozen at that tick; empty if it is not.
         """
         tick = taken.shows_at(clock.now())
-        self._database.write(
-            "UPDATE service_jobs SET finished_at = ?, details = ?, freezes = ? "
-            "WHERE id = ? AND worker = ? AND state = 'running' AND finished_at IS NULL",
-            tick,
-            details[:2000],
-            freezes,
-            taken.id,
-            taken.worker,
-        )
+        sql = f"UPDATE service_jobs SET finished_at = ?, details = ?, freezes = ? {_OURS}"  # noqa: S608
+        self._database.write(sql, tick, details[:2000], freezes, taken.id, taken.worker)
         return tick
 
     def show(self, tick: int) -> list[dict[str, str]]:

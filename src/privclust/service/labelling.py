@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from privclust.service.errors import ServiceError, TooLargeError, TooManyError
+from privclust.service.errors import ServiceError, TooManyError
 
 _SUFFIXES = (".parquet", ".npz", ".mtx")  # and CSV otherwise
 _AT_ONCE = 2
@@ -100,7 +100,7 @@ class Labeller:
         if ended == _REFUSED:
             raise ServiceError((folder / "refused").read_text("utf-8"))
         if ended != 0:
-            raise TooLargeError(too_large)
+            raise ServiceError(too_large, 413)
         return (folder / made).read_bytes()
 
 

@@ -1,55 +1,30 @@
 """Signing in through an OpenID provider, an option that can be left off (extra ``oidc``).
 
 The provider says who somebody is, and the service still says what they may do: only those who have
-an account here get in. Code flow with state, nonce and PKCE; the identity token is verified with
-the provider's keys, for this service and this one attempt.
+an account here, or belong to a group that has access, get in. Authlib runs the code flow with
+state, nonce and PKCE; the identity token is verified for this service and this one attempt.
 """
 
 from __future__ import annotations
 
 import json
-import secrets
-from dataclasses import asdict, dataclass
-from functools import cached_property
+import warnings
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
 
 from privclust.exceptions import install_hint
 from privclust.service.errors import ForbiddenError, ServiceError
 from privclust.service.remote import is_safe
 from privclust.service.settings import Settings
 
-_ALGORITHMS = ["RS256", "ES256", "PS256", "EdDSA"]
-_SECONDS = 10
+_ALGORITHMS = ["RS256", "ES256", "PS256", "EdDSA"]  # those of public keys alone
+_PLACES = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 _REFUSED = "The provider did not confirm who you are; sign in again, or use your password."
 _AWAY = "The provider cannot be reached at the moment; try again, or use your password."
 _NO_GROUP = "None of your groups has access to this service; ask the steward which one has."
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """What one browser keeps while it is away at the provider: random values, in a cookie."""
-
-    state: str
-    nonce: str
-    verifier: str
-
-    @classmethod
-    def new(cls) -> Attempt:
-        """Return a new attempt."""
-        return cls(*(secrets.token_urlsafe(32) for _ in range(3)))
-
-    @classmethod
-    def from_cookie(cls, text: str) -> Attempt:
-        """Return the attempt in a cookie, or refuse anything else."""
-        parts = text.split(".")
-        if len(parts) != 3 or not all(parts):
-            raise ForbiddenError(_REFUSED)
-        return cls(*parts)
-
-    @property
-    def cookie(self) -> str:
-        """The attempt as the value of a cookie."""
-        return ".".join(asdict(self).values())
 
 
 class Provider:
@@ -63,45 +38,70 @@ class Provider:
         self._settings = settings
         self._back = f"{settings.url.rstrip('/')}/sign-in/provider/back"
         try:  # found out now, not when somebody signs in
-            from authlib.integrations.requests_client import OAuth2Session
+            import authlib.deprecate  # noqa: F401  # which lets all its warnings through
+
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # newer versions would rather have another client
+                from authlib.integrations.starlette_client import OAuth
         except ModuleNotFoundError:
             raise ServiceError(
                 "Signing in through a provider needs more packages; "
                 f"{install_hint('oidc')}, or leave oidc_issuer out."
             ) from None
-        self._client_of = OAuth2Session
-
-    def authorization_url(self, attempt: Attempt) -> str:
-        """Return the address at the provider that a browser is sent to."""
-        way, _ = self._client().create_authorization_url(
-            self._place("authorization_endpoint"),
-            state=attempt.state,
-            nonce=attempt.nonce,
-            code_verifier=attempt.verifier,
+        self._client: Any = OAuth().register(
+            "provider",
+            client_id=settings.oidc_client_id,
+            client_secret=settings.oidc_client_secret,
+            server_metadata_url=(
+                f"{settings.oidc_issuer.rstrip('/')}/.well-known/openid-configuration"
+            ),
+            client_kwargs={
+                "scope": "openid email profile",
+                "code_challenge_method": "S256",
+                "timeout": 10,
+            },
         )
-        return str(way)
 
-    def vouched_name(self, attempt: Attempt, code: str, state: str) -> tuple[str, str | None]:
+    async def send_there(self, request: Request) -> tuple[Response, str]:
+        """Return the way to the provider, and the attempt that the browser keeps in a cookie."""
+        await self._meet()
+        attempt = request.scope["session"] = {}
+        answer: Response = await self._client.authorize_redirect(request, self._back)
+        answer.status_code = 303
+        return answer, urlsafe_b64encode(json.dumps(attempt).encode()).decode()
+
+    async def vouched_name(self, request: Request, attempt: str) -> tuple[str, str | None]:
         """Return the name that the provider vouches for, or refuse in one sentence.
 
         With it comes the role that the provider's groups give; None if stewards give roles.
         """
-        if not code or not secrets.compare_digest(state.encode(), attempt.state.encode()):
-            raise ForbiddenError(_REFUSED)
+        own = self._settings
+        wanted = {"iss": own.oidc_issuer, "aud": own.oidc_client_id}
+        checked = {name: {"essential": True, "value": value} for name, value in wanted.items()}
+        await self._meet()
         try:
-            token = self._client().fetch_token(
-                self._place("token_endpoint"),
-                code=code,
-                code_verifier=attempt.verifier,
-                grant_type="authorization_code",
-                timeout=_SECONDS,
+            request.scope["session"] = dict(json.loads(urlsafe_b64decode(attempt)))
+            if not request.query_params["code"]:
+                raise ForbiddenError(_REFUSED)
+            token = await self._client.authorize_access_token(
+                request, claims_options=checked, leeway=60
             )
-            claims = self._verify(str(token["id_token"]), attempt)
-        except ServiceError:
-            raise
-        except Exception:  # whatever the provider sends, it is not a proof
+            claims = token["userinfo"]
+        except Exception:  # whatever the provider or the browser sends, it is not a proof
             raise ForbiddenError(_REFUSED) from None
         return self._name(claims), self._role(claims)
+
+    async def _meet(self) -> None:
+        """Find out where the provider is and what it signs with; once, as soon as it answers."""
+        try:
+            found = await self._client.load_server_metadata()
+        except Exception:
+            raise ServiceError(_AWAY) from None
+        known = found.get("issuer") == self._settings.oidc_issuer
+        if not known or not all(is_safe(str(found.get(name, ""))) for name in _PLACES):
+            self._client.server_metadata.clear()
+            raise ServiceError(_AWAY)
+        found["id_token_signing_alg_values_supported"] = _ALGORITHMS
 
     def _role(self, claims: Any) -> str | None:
         if not self._settings.oidc_role_claim:
@@ -120,54 +120,3 @@ class Provider:
         if not isinstance(name, str) or not name or unproved:
             raise ForbiddenError(_REFUSED)
         return name
-
-    def _verify(self, text: str, attempt: Attempt) -> Any:
-        from authlib.oidc.core import CodeIDToken
-        from joserfc import jwt
-        from joserfc.jwk import KeySet
-
-        keys = KeySet.import_key_set(self._fetch(self._place("jwks_uri")))
-        decoded = jwt.decode(text, keys, algorithms=_ALGORITHMS)
-        options = {
-            "iss": {"essential": True, "value": self._settings.oidc_issuer},
-            "aud": {"essential": True, "value": self._settings.oidc_client_id},
-            "nonce": {"essential": True, "value": attempt.nonce},
-        }
-        about = {"nonce": attempt.nonce, "client_id": self._settings.oidc_client_id}
-        claims = CodeIDToken(decoded.claims, decoded.header, options, about)
-        claims.validate(leeway=60)
-        return claims
-
-    def _client(self) -> Any:
-        return self._client_of(
-            self._settings.oidc_client_id,
-            self._settings.oidc_client_secret,
-            scope="openid email profile",
-            redirect_uri=self._back,
-            code_challenge_method="S256",
-        )
-
-    def _place(self, name: str) -> str:
-        place = str(self._found.get(name, ""))
-        if not is_safe(place):
-            raise ServiceError(_AWAY)
-        return place
-
-    @cached_property
-    def _found(self) -> dict[str, Any]:
-        """What the provider says about itself; asked once it answers."""
-        issuer = self._settings.oidc_issuer.rstrip("/")
-        found: dict[str, Any] = self._fetch(f"{issuer}/.well-known/openid-configuration")
-        if found.get("issuer") != self._settings.oidc_issuer:
-            raise ServiceError(_AWAY)
-        return found
-
-    def _fetch(self, place: str) -> Any:
-        import requests
-
-        try:
-            answer = requests.get(place, timeout=_SECONDS, allow_redirects=False)
-            answer.raise_for_status()
-            return json.loads(answer.content)
-        except (requests.RequestException, ValueError):
-            raise ServiceError(_AWAY) from None

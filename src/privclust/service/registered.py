@@ -13,7 +13,7 @@ from privclust.ledger.operations import name_of, text_of
 from privclust.ledger.transaction import LedgerTransaction
 from privclust.service import clock
 from privclust.service.accounts import User
-from privclust.service.database import Database
+from privclust.service.database import Database, insert
 from privclust.service.declared import Counts, Declared, parse_facts
 from privclust.service.errors import ConflictError, NotFoundError, ServiceError
 from privclust.service.questions import budget_of
@@ -131,16 +131,10 @@ class Datasets:
 
     def _insert(self, together: LedgerTransaction, made: Dataset, checked: CheckedFiles) -> None:
         together.create_dataset(made.name, made.unit, made.note)
-        facts, protects = made.schema.to_json(), json.dumps(made.unit.to_dict())
-        together.run(
-            "INSERT INTO service_datasets (id, name, path, facts, unit, most_rows, digest, "
-            "frozen, note, created, files, meanings) VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?)",
-            (
-                *(made.id, made.name, made.path, facts, protects),
-                *(made.most_rows, made.digest, made.note, clock.now()),
-                *(json.dumps(checked.files), json.dumps(made.meanings)),
-            ),
-        )
+        row = vars(made) | {"facts": made.schema.to_json(), "unit": json.dumps(made.unit.to_dict())}
+        row |= {"files": json.dumps(checked.files), "meanings": json.dumps(made.meanings)}
+        del row["schema"]
+        insert(together, "datasets", created=clock.now(), **row)
 
     def _check_new(self, name: str) -> None:
         if self._database.rows("SELECT 1 FROM service_datasets WHERE name = ?", name):
@@ -292,10 +286,7 @@ class Datasets:
                 "WHERE a.dataset_id = d.id AND a.user_id = ?)"
             )
             values.append(user.id)
-        rows = self._database.rows(sql, *values)
-        if not rows:
-            raise NotFoundError
-        return dataset_of(rows[0])
+        return dataset_of(self._database.row(sql, *values))
 
     def accounts(self) -> list[tuple[str, str, bool]]:
         """Return id, name, and whether it was deleted, of all that the ledger has an account of."""

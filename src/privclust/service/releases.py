@@ -95,10 +95,7 @@ class Releases:
             f"SELECT {_COLUMNS} FROM service_releases r "  # noqa: S608
             f"JOIN service_datasets d ON d.id = r.dataset_id WHERE {who} AND r.id = ?"
         )
-        rows = self._database.rows(sql, *values, release_id)
-        if not rows:
-            raise NotFoundError
-        return _stored_release(rows[0])
+        return _stored_release(self._database.row(sql, *values, release_id))
 
     def is_there(self, release_id: str | None) -> bool:
         """Return whether a release was not deleted."""

@@ -34,62 +34,40 @@ from privclust.service.worker import Worker
 _MOCK_ROWS = 1000
 
 
-@dataclass(frozen=True)
 class Services:
-    """What the pages and the interface for programs stand on."""
+    """What the pages and the interface for programs stand on; no process is started yet.
 
-    settings: Settings
-    database: Database
-    accounts: Accounts
-    datasets: Datasets
-    jobs: Jobs
-    queue: Queue
-    releases: Releases
-    planner: Planner
-    labeller: Labeller
-    acts: Acts
-    checks: Checks
-    metrics: Metrics
-    webhook: Webhook
-    worker: Worker | None
+    ``planner``: who makes plans; one with a process of its own if not given. ``works``: whether
+    jobs and checks run here.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        hasher: PasswordHasher | None = None,
+        planner: Planner | None = None,
+        works: bool = True,
+    ) -> None:
+        database = Database.open(settings.database, settings.head_place)
+        hours = (settings.session_hours, settings.one_time_hours)
+        limits = Limits(settings.label_rows, settings.label_seconds, settings.label_megabytes)
+        self.settings, self.database = settings, database
+        self.accounts, self.acts = Accounts(database, hasher, *hours), Acts(database)
+        self.datasets = Datasets(database, settings.folder)
+        self.jobs = Jobs(database, settings.tick_seconds)
+        self.queue, self.releases = Queue(database, settings.instance), Releases(database)
+        self.planner = planner or Planner(seconds=settings.plan_seconds)
+        self.labeller = Labeller(limits)
+        self.checks = Checks(database, self.datasets, settings.instance, own_process=works)
+        self.metrics, self.webhook = Metrics(database), Webhook(settings)
+        self.worker = Worker(settings) if works else None
 
     def progress_of(self, job: Job) -> str:
         """Return how far a job is, in words for stewards; empty if it is not known here."""
         if self.worker is None or job.state != "running":
             return ""
         return self.worker.progress(job.id)
-
-    @classmethod
-    def open(
-        cls,
-        settings: Settings,
-        *,
-        hasher: PasswordHasher | None = None,
-        planner: Planner | None = None,
-        works: bool = True,
-    ) -> Services:
-        """Open the database and everything on it; no process is started yet.
-
-        ``planner``: who makes plans; one with a process of its own if not given.
-        """
-        database = Database.open(settings.database, settings.head_place)
-        datasets = Datasets(database, settings.folder)
-        return cls(
-            settings,
-            database,
-            Accounts(database, hasher, settings.session_hours, settings.one_time_hours),
-            datasets,
-            Jobs(database, settings.tick_seconds),
-            Queue(database, settings.instance),
-            Releases(database),
-            planner or Planner(seconds=settings.plan_seconds),
-            Labeller(Limits(settings.label_rows, settings.label_seconds, settings.label_megabytes)),
-            Acts(database),
-            Checks(database, datasets, settings.instance, own_process=works),
-            Metrics(database),
-            Webhook(settings),
-            Worker(settings) if works else None,
-        )
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,20 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 from urllib.parse import urlsplit
+
+from pydantic import Field, NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
 
 from privclust.ledger.address import is_server, without_password
 from privclust.service.errors import ServiceError
 from privclust.service.remote import is_safe
 
 _PREFIX = "PRIVCLUST_SERVICE_"
+Port = Annotated[int, Field(ge=1, le=65535)]
+_reader_of = lru_cache(TypeAdapter)
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,7 @@ class Settings:
     url: str = "http://127.0.0.1:8000"
     # Where the process listens, behind a reverse proxy.
     host: str = "127.0.0.1"
-    port: int = 8000
+    port: Port = 8000
     # The path of an SQLite file, or ``postgresql://user@host/database``.
     database: str = "privclust-service.db"
     # The file that the ledger's head is kept in, so that an old copy of the database is noticed;
@@ -40,19 +45,19 @@ class Settings:
     head_file: str = ""
     data: str = "data"  # the folder below which data sets lie
     # The shortest time between the moments at which an analyst may see that a job ended.
-    tick_seconds: int = 60
-    job_hours: int = 24  # how long a job may run; then it fails, and its cost stays charged
-    plan_seconds: int = 120  # how long a plan or a dry run may take
-    session_hours: int = 12  # how long a session lasts
-    one_time_hours: int = 72  # how long a one-time password lasts that nobody uses
-    upload_megabytes: int = 20  # the largest file of rows to label
-    body_seconds: int = 120  # how long a client may take to send the body of a request
+    tick_seconds: PositiveInt = 60
+    job_hours: PositiveInt = 24  # how long a job may run; then it fails, and its cost stays charged
+    plan_seconds: PositiveInt = 120  # how long a plan or a dry run may take
+    session_hours: PositiveInt = 12  # how long a session lasts
+    one_time_hours: PositiveInt = 72  # how long a one-time password lasts that nobody uses
+    upload_megabytes: PositiveInt = 20  # the largest file of rows to label
+    body_seconds: PositiveInt = 120  # how long a client may take to send the body of a request
     # How many rows are labelled at once, and what time and memory that may take.
-    label_rows: int = 1_000_000
-    label_seconds: int = 60
-    label_megabytes: int = 512
+    label_rows: PositiveInt = 1_000_000
+    label_seconds: PositiveInt = 60
+    label_megabytes: PositiveInt = 512
     # How often an address may try to sign in by one name; in all it may four times as often.
-    sign_ins_per_minute: int = 5
+    sign_ins_per_minute: PositiveInt = 5
     # The address of an OpenID provider through which people may sign in; empty for none.
     oidc_issuer: str = ""
     # What the provider knows the service by.
@@ -74,18 +79,23 @@ class Settings:
     webhook_url: str = ""
     webhook_secret: str = field(default="", repr=False)
     # How long releases and the trail of acts are kept; 0 for ever.
-    release_days: int = 0
-    act_days: int = 0
+    release_days: NonNegativeInt = 0
+    act_days: NonNegativeInt = 0
     instance: str = socket.gethostname()  # the name of this server among several on one database
 
     def __post_init__(self) -> None:
+        for name, kind in get_type_hints(type(self), include_extras=True).items():
+            try:  # the environment has texts
+                value = _reader_of(kind).validate_python(getattr(self, name))
+            except ValidationError as error:
+                words = error.errors()[0]["msg"]
+                raise ServiceError(f"{name}: {words}; change the setting.") from None
+            object.__setattr__(self, name, value)
         parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
             raise ServiceError(f"url must be an origin such as https://host, got {self.url!r}.")
         if parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "localhost", "::1"):
             raise ServiceError("Without https the service runs on 127.0.0.1 only; set url.")
-        if self.port > 65535:
-            raise ServiceError(f"A port is a number up to 65535, not {self.port}; choose another.")
         if self.oidc_issuer:
             self._check_provider()
         if not self.passwords and not self.oidc_issuer:
@@ -94,10 +104,6 @@ class Settings:
             raise ServiceError("metrics_token must have at least 16 characters; make a longer one.")
         if self.webhook_url:
             self._check_webhook()
-        for part in fields(self):
-            value, least = getattr(self, part.name), 0 if part.name.endswith("_days") else 1
-            if type(value) is int and value < least:
-                raise ServiceError(f"{part.name} must be at least {least}; change the setting.")
 
     def _check_provider(self) -> None:
         if not is_safe(self.oidc_issuer):
@@ -160,25 +166,9 @@ class Settings:
             if (text := environment.get(_PREFIX + part.name.upper())) is not None:
                 values[part.name] = text
         values |= {name: value for name, value in given.items() if value is not None}
-        kinds, checked = get_type_hints(cls), {}
-        for name, value in values.items():
-            if name not in kinds:
-                raise ServiceError(f"There is no setting {name!r}; see the operator's guide.")
-            checked[name] = _read(name, kinds[name], value)
-        return cls(**checked)
-
-
-def _read(name: str, kind: type, value: Any) -> Any:
-    """Return a value of a setting, which the environment has as text."""
-    if kind is bool:
-        found = {"true": True, "yes": True, "false": False, "no": False}.get(str(value).lower())
-        if found is None:
-            raise ServiceError(f"{name} must be true or false; change the setting.")
-        return found
-    try:
-        return kind(value)
-    except ValueError:
-        raise ServiceError(f"{name} must be a whole number; change the setting.") from None
+        if unknown := sorted(set(values) - {part.name for part in fields(cls)}):
+            raise ServiceError(f"There is no setting {unknown[0]!r}; see the operator's guide.")
+        return cls(**values)
 
 
 def _from_file(path: Path | None) -> dict[str, Any]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import secrets
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from privclust.service import clock
 from privclust.service.accounts import SCOPES, SHORTEST_PASSWORD
 from privclust.service.errors import ForbiddenError, NotFoundError, ServiceError, TooManyError
-from privclust.service.oidc import Attempt, Provider
+from privclust.service.oidc import Provider
 from privclust.service.services import Services
 from privclust.service.web.pages import (
     AnonymousForm,
@@ -111,23 +111,29 @@ def sign_in(request: Request, services: ServicesDep, form: AnonymousForm) -> Res
 
 
 @router.get("/sign-in/provider")
-def sign_in_at_provider(request: Request, services: ServicesDep) -> Response:
+async def sign_in_at_provider(request: Request, services: ServicesDep) -> Response:
     """Send the browser to the provider that the operator chose."""
-    attempt = Attempt.new()
-    response = RedirectResponse(_provider(request).authorization_url(attempt), 303)
-    _set(response, services, "provider", attempt.cookie)
+    response, attempt = await _provider(request).send_there(request)
+    _set(response, services, "provider", attempt)
     return response
+
+
+async def _vouched_name(request: Request, services: ServicesDep) -> tuple[str, str | None]:
+    """Return whom the provider vouches for, and the role that comes with it."""
+    attempts: Attempts = request.app.state.attempts
+    attempts.count_address(address_of(request))
+    attempt = request.cookies.get(cookie_name(services, "provider"), "")
+    return await _provider(request).vouched_name(request, attempt)
 
 
 @router.get("/sign-in/provider/back")
 def sign_in_from_provider(
-    request: Request, services: ServicesDep, code: str = "", state: str = ""
+    request: Request,
+    services: ServicesDep,
+    vouched: Annotated[tuple[str, str | None], Depends(_vouched_name)],
 ) -> Response:
     """Begin a session of the user the provider vouches for, if there is an account."""
-    attempts: Attempts = request.app.state.attempts
-    attempts.count_address(address_of(request))
-    attempt = Attempt.from_cookie(request.cookies.get(cookie_name(services, "provider"), ""))
-    name, role = _provider(request).vouched_name(attempt, code, state)
+    name, role = vouched
     cookie = services.accounts.sign_in_external(name, role)
     _note_sign_in(request, name, cookie)
     if cookie is None:

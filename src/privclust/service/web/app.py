@@ -15,20 +15,11 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
-from privclust import __version__
-from privclust.exceptions import (
-    LedgerCorruptedError,
-    LedgerFullError,
-    LedgerLockedError,
-    LedgerMissingError,
-    LedgerReadOnlyError,
-    LedgerVersionError,
-    PrivclustError,
-)
+from privclust import __version__, exceptions
 from privclust.service.errors import NOT_HERE
 from privclust.service.oidc import Provider
 from privclust.service.services import Services
-from privclust.service.web import account, api, audit, browse, manage
+from privclust.service.web import account, api, browse, manage
 from privclust.service.web.pages import (
     Guard,
     NotSureError,
@@ -42,14 +33,12 @@ log = logging.getLogger("privclust.service")
 
 _MALFORMED = "The request cannot be read; see the description of the interface."
 _NO_DATABASE = "The service cannot reach its database at the moment; try again later."
-# Their sentences tell an operator where the database is; a reader need not know.
-_AWAY = (
-    LedgerCorruptedError,
-    LedgerFullError,
-    LedgerLockedError,
-    LedgerMissingError,
-    LedgerReadOnlyError,
-    LedgerVersionError,
+# The sentences of other errors of the ledger tell where the database is; a reader need not know.
+_FOR_READERS = (
+    exceptions.BudgetGoneError,
+    exceptions.LedgerConflictError,
+    exceptions.UnitMismatchError,
+    exceptions.UnknownDatasetError,
 )
 _STATIC = {"page.css": "text/css", "live.js": "text/javascript", "page.js": "text/javascript"}
 
@@ -69,8 +58,8 @@ def make_app(services: Services) -> FastAPI:
     app.state.attempts = account.Attempts(services.settings.sign_ins_per_minute)
     app.state.provider = Provider(services.settings) if services.settings.oidc_issuer else None
     app.state.static = {name: _static(name) for name in _STATIC}
-    for module in (account, browse, manage, audit, api):
-        app.include_router(module.router)
+    for router in (account.router, browse.router, manage.router, manage.books, api.router):
+        app.include_router(router)
     _add_small_routes(app)
     _add_errors(app)
     app.add_middleware(Guard, settings=services.settings, metrics=services.metrics, told=_told)
@@ -143,9 +132,9 @@ def _add_errors(app: FastAPI) -> None:
     async def ask_first(request: Request, error: NotSureError) -> Response:
         return error.answer
 
-    @app.exception_handler(PrivclustError)
-    async def answer_refusal(request: Request, error: PrivclustError) -> Response:
-        if isinstance(error, _AWAY):
+    @app.exception_handler(exceptions.PrivclustError)
+    async def answer_refusal(request: Request, error: exceptions.PrivclustError) -> Response:
+        if isinstance(error, exceptions.LedgerError) and not isinstance(error, _FOR_READERS):
             log.error("the database cannot be used", extra={"error": type(error).__name__})
             return _told(request, 503, _NO_DATABASE)
         return _told(request, getattr(error, "status", 409), str(error))

@@ -1,13 +1,15 @@
-"""Pages of stewards: registering, granting, freezing, users, jobs, releases, the service."""
+"""Pages of stewards: data sets, budgets, users, jobs, the service; and the books, for auditors."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from fastapi import APIRouter
 from starlette.datastructures import FormData
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
+from privclust.reports.ledger_page import html_statement
 from privclust.service.accounts import ROLES, User
 from privclust.service.balance import balance_of, total_granted
 from privclust.service.declared import parse_declaration
@@ -18,10 +20,21 @@ from privclust.service.registered import Dataset
 from privclust.service.registration import files_below
 from privclust.service.services import Services
 from privclust.service.web.browse import show_dataset
-from privclust.service.web.pages import Form, StewardSender, StewardVisitor, Visit, redirect
+from privclust.service.web.pages import (
+    Form,
+    Pager,
+    StewardSender,
+    StewardVisitor,
+    Visit,
+    Visitor,
+    file_response,
+    redirect,
+    report_page,
+)
 from privclust.unit import Unit, unit_from
 
 router = APIRouter(include_in_schema=False, prefix="/steward")
+books = APIRouter(include_in_schema=False, prefix="/audit")
 
 # The kinds of data that a steward chooses from, and the units that protect them, in words.
 KINDS: dict[str, dict[str, str]] = {
@@ -320,3 +333,44 @@ def _unit(form: Form) -> Unit:
     if plain["name"] == "matrix-entry":
         plain |= {"cap": form.number("cap") or 1}
     return unit_from_plain(plain)
+
+
+# The books, for auditors too.
+@books.get("")
+def audit_page(visit: Visitor) -> Response:
+    """Show the data sets whose statements can be read."""
+    visit.check_reads_books()
+    return visit.page("audit", datasets=visit.services.datasets.accounts())
+
+
+@books.get("/acts")
+def acts(visit: Visitor, after: int = 0) -> Response:
+    """Give the trail of acts, one JSON object per line."""
+    lines = [json.dumps(it.to_dict(), ensure_ascii=False) + "\n" for it in visit.trail(after)]
+    return file_response("acts.jsonl", "".join(lines).encode(), "application/jsonl")
+
+
+@books.get("/trail")
+def trail_page(visit: Visitor) -> Response:
+    """Show the trail of acts, the newest first."""
+    visit.check_reads_books()
+    pager = Pager.of(visit.request)
+    found, pager = pager.cut(visit.services.acts.newest(pager.window))
+    return visit.page("trail", acts=found, pager=pager)
+
+
+@books.get("/{dataset_id}")
+def statement(dataset_id: str, visit: Visitor, download: str = "") -> Response:
+    """Show the statement of a data set, or give it as a file."""
+    html = html_statement(visit.statement(dataset_id))
+    if download:
+        return file_response("statement.html", html.encode(), "text/html")
+    way = [("/audit", "Audit")]
+    return report_page(visit, html, "Statement", way, f"/audit/{dataset_id}?download=1")
+
+
+@books.get("/{dataset_id}/export")
+def export(dataset_id: str, visit: Visitor) -> Response:
+    """Give the statement as JSON."""
+    plain = visit.statement(dataset_id).to_dict()
+    return JSONResponse(plain, headers={"Content-Disposition": "attachment"})
