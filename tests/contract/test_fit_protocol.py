@@ -277,6 +277,7 @@ def test_nothing_exact_is_kept(record):
         *("column_labels_", "block_totals_", "block_totals_error_", "tau_", "column_weights_"),
         *("row_labels_", "row_profiles_", "row_profiles_error_", "n_directions_"),
         *("medoid_indices_", "centers_", "order_", "order_costs_", "cost_estimate_"),
+        "cost_bound_",
         *("released_source_", "served_by_source_", "_targets", "_scaled", "_learned"),
         *("cells_", "cells_error_", "counts_", "counts_error_", "_cells"),
         *("components_", "generator_"),

@@ -35,6 +35,9 @@ class NoisySource:
     # (n_judges, n_targets): more draws, for :mod:`privclust.source_target.solver`; None for the
     # published methods.
     judges: Floats | None = None
+    # (n_targets,): distances to the source that hold for all but a small chance, in the lengths of
+    # the space; None where nothing was asked that says so.
+    bounds: Floats | None = None
 
 
 def base_from_points(space: TargetSpace, points: Floats) -> Floats:

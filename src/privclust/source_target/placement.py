@@ -199,6 +199,15 @@ class CoordinateCells(_Cells):
     def _distances_to_sites(self, count: int) -> AnyArray:
         return np.asarray(cKDTree(self.sites(count)).query(self.space.targets)[0])
 
+    def site_distances(self, sites: Floats | Indices, number: int) -> Floats:
+        """Return the distance of every target to one of the sites."""
+        away = self.space.targets - self.positions(sites)[number]
+        return np.asarray(np.linalg.norm(away, ord=self.space.order, axis=1))
+
+    def own_site_distances(self, sites: Floats | Indices) -> Floats:
+        """Return the distance of every target to the nearest of the sites."""
+        return base_from_points(self.space, self.positions(sites))
+
     def _owners(self, sites: Floats) -> tuple[cKDTree, Indices]:
         """Return a search for the nearest site, and that of each target; all draws share them."""
         key = sites.tobytes()
@@ -289,6 +298,14 @@ class DistanceCells(_Cells):
     def positions(self, sites: Floats | Indices) -> Floats:
         """Return the numbers of the targets that are sites, in one column."""
         return np.asarray(sites, np.float64)[:, None]
+
+    def site_distances(self, sites: Floats | Indices, number: int) -> Floats:
+        """Return the distance of every target to one of the sites."""
+        return np.asarray(self._distances[np.asarray(sites, np.intp)[number]], np.float64)
+
+    def own_site_distances(self, sites: Floats | Indices) -> Floats:
+        """Return the distance of every target to the nearest of the sites."""
+        return np.asarray(self._distances[np.asarray(sites, np.intp)].min(axis=0), np.float64)
 
     def _distances_to_sites(self, count: int) -> AnyArray:
         return np.asarray(self._distances[self.sites(count)].min(axis=0))

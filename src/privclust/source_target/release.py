@@ -91,8 +91,9 @@ def _facts(release: Release) -> Facts:
     ]
     for centre, name in zip(centres, names, strict=False):
         centre["name"] = name
-    shared = ("cost_estimate", "served_estimate", "n_targets", "warnings")
-    values = {name: release.parameters.get(name, []) for name in shared}
+    shared = ("cost_estimate", "cost_bound", "served_estimate", "n_targets", "warnings")
+    values = {name: value for name, value in release.parameters.items() if name in shared}
+    values.setdefault("warnings", [])
     headings = ["centre", "name" if names else "target", *columns]
     return Facts(summary, [Listing(headings, lines)], {"centers": centres, **values})
 

@@ -38,13 +38,14 @@ def source_target_context(release: Release) -> dict[str, Any]:
     length = METRICS[parameters["metric"]].unit
     unit = f" {length}" if length else ""
     n_targets = int(parameters["n_targets"])
-    served = float(parameters["served_estimate"])
+    served, bound = float(parameters["served_estimate"]), parameters.get("cost_bound")
     return {
         "k": len(arrays["centers"]),
         "n_targets": f"{n_targets:,}",
         "served": f"{served:,.0f}",
         "served_share": f"{100 * served / n_targets:.0f} %",
         "cost": _number(float(parameters["cost_estimate"])) + unit,
+        "bound": _number(float(bound)) + unit if bound is not None else None,
         "positions": len(arrays["source_positions"]),
         "counted": _count_phrase(release),
         "map": _map(release) if "targets" in arrays else None,

@@ -34,6 +34,7 @@ from privclust.data.sites.public import Rings
 from privclust.data.sites.view import SitesView
 from privclust.distributions import log_density, tail
 from privclust.notes import Note
+from privclust.source_target.certificate import distance_bounds
 from privclust.source_target.noisy_source import NoisySource, no_source_warning
 from privclust.source_target.placement import PlacementRequest, PublicCells
 
@@ -206,6 +207,7 @@ def ask_rings(
         Noisy(shells.noisy, shells.error),
         _notes(shells, error, int(live.sum())),
         judges=draws(_JUDGES),
+        bounds=distance_bounds(cells, partition, answer, view.count_noise(for_cells)),
     )
 
 

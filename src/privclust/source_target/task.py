@@ -82,6 +82,14 @@ NEAREST_PARAMETERS = (
         methods=("nas",),
     ),
     Parameter(
+        "bound_share",
+        SHARE,
+        None,
+        "Pay for a bound on the cost.",
+        also=(None,),
+        label="A bound on the mean distance (nna, nas) (share of the budget)",
+    ),
+    Parameter(
         "spread_share",
         SHARE,
         None,

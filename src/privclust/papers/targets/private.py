@@ -15,7 +15,7 @@ number of sources is asked for as well, and with fewer than t of them the averag
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
@@ -26,6 +26,7 @@ from privclust._typing import Floats
 from privclust.budget import Budget, Share
 from privclust.data.public import Noisy
 from privclust.data.sites.distances import CoordinateMetric
+from privclust.data.sites.public import Rings
 from privclust.data.sites.view import SitesView
 from privclust.distributions import quantile
 from privclust.exceptions import ParameterError
@@ -33,9 +34,10 @@ from privclust.ledger.ledger import Ledger
 from privclust.notes import Note
 from privclust.papers.targets.theory import gaussian_deviation
 from privclust.schema.schema import Schema
+from privclust.source_target.certificate import distance_bounds
 from privclust.source_target.estimator import SourceTargetEstimator
 from privclust.source_target.noisy_source import NoisySource, base_from_points, no_source_warning
-from privclust.source_target.placement import method_sites, nearest_site
+from privclust.source_target.placement import CoordinateCells, method_sites, nearest_site
 from privclust.source_target.public_targets import PublicTargets
 from privclust.source_target.task import NEAREST_PARAMETERS
 from privclust.unit import Unit
@@ -129,6 +131,7 @@ class NearestSettings:
     # Whether NNA pulls a point that noise moved out of its cell back to its border.
     pull: bool = True
     noise: str = "exact"  # or "published", that of the paper
+    bound_share: float | None = None  # what is paid for a bound on the cost, if it is wanted
     promise: tuple[float, float] = (1.0, 0.0)  # ε and δ, from which the paper has σ_NAS
 
 
@@ -177,6 +180,15 @@ def _published_averages(share: Share, settings: NearestSettings, n_sites: int) -
     return share.take(min(1.0, needed / float(share.amount)))
 
 
+def ask_bounds(view: SitesView, share: Share, settings: NearestSettings) -> Floats:
+    """Ask how many sources are near each site, and return bounds on the distances of targets."""
+    cells, radius = CoordinateCells(view.space), settings.radius * view.space.radius
+    sites = method_sites(view.space.targets, radius, settings.coreset, few=True)
+    rings = Rings(np.array([0.0, radius]), (sites,))
+    counts = view.ask_histogram("sources near the coreset", rings, share)
+    return distance_bounds(cells, rings, counts, view.count_noise(share))
+
+
 def _too_few_warning(number: float, n_nearest: int) -> tuple[Note, ...]:
     text = (
         f"There are about {max(number, 0):.0f} sources, fewer than the {n_nearest} to average, so "
@@ -212,6 +224,9 @@ class PrivateNearestMedoids(SourceTargetEstimator):
         How far a target may lie from the coreset, in diameters of the targets.
     n_nearest : int, default=150
         t, the number of sources that each site of ``"nas"`` averages.
+    bound_share : float or None, default=None
+        The share of the budget that pays for counts of sources near the sites, from which
+        ``cost_bound_`` follows; the paper has no bound for ``"nna"``.
     spread_share : float or None, default=None
         The share of the budget of ``"nas"`` that pays for Δ_t(S), the mean distance of sites to
         their t nearest sources, on which its utility depends.
@@ -234,6 +249,8 @@ class PrivateNearestMedoids(SourceTargetEstimator):
     ----------
     medoid_indices_, centers_, labels_, order_, order_costs_, cost_estimate_, released_source_
         See :class:`privclust.PrivateSourceTargetMedoids`.
+    cost_bound_ : float or None
+        The same, if ``bound_share`` is set.
     source_spread_, source_spread_error_ : float
         Noisy Δ_t(S) and its standard error, if ``spread_share`` is set.
     served_by_source_, privacy_, schema_, warnings_, n_features_in_, feature_names_in_
@@ -270,6 +287,7 @@ class PrivateNearestMedoids(SourceTargetEstimator):
         coreset: Literal["auto", "halving", "net"] | None = "auto",
         coreset_radius: float = 0.05,
         n_nearest: int = 150,
+        bound_share: float | None = None,
         spread_share: float | None = None,
         counts_share: float = 0.7,
         false_cells: float = 0.05,
@@ -288,6 +306,7 @@ class PrivateNearestMedoids(SourceTargetEstimator):
         self.n_projected = n_projected
         self.coreset, self.coreset_radius = coreset, coreset_radius
         self.n_nearest = n_nearest
+        self.bound_share = bound_share
         self.spread_share = spread_share
         self.counts_share = counts_share
         self.false_cells = false_cells
@@ -298,8 +317,12 @@ class PrivateNearestMedoids(SourceTargetEstimator):
     def _ask_source(
         self, view: SitesView, share: Share, public: PublicTargets, rng: np.random.Generator
     ) -> NoisySource:
-        ask = ask_nas if self.method == "nas" else ask_nna
-        return ask(view, share, self._method_options())
+        ask, options = ask_nas if self.method == "nas" else ask_nna, self._method_options()
+        if options.bound_share is None:
+            return ask(view, share, options)
+        for_bounds = share.take(options.bound_share)
+        released = ask(view, share.remainder(for_bounds), options)
+        return replace(released, bounds=ask_bounds(view, for_bounds, options))
 
     def _method_options(self) -> NearestSettings:
         budget = self._budget()
@@ -307,6 +330,7 @@ class PrivateNearestMedoids(SourceTargetEstimator):
             radius=2 * self.coreset_radius,  # the parameter is in diameters of the targets
             coreset=self.coreset,
             n_nearest=int(self.n_nearest),
+            bound_share=self.bound_share,
             spread_share=self.spread_share,
             counts_share=self.counts_share,
             false_cells=float(self.false_cells),
