@@ -8,6 +8,7 @@ from privclust import Categories, Schema
 from privclust.cli.fit import options_of
 from privclust.cli.inputs import SHAPES, tasks_of
 from privclust.cli.screen import UsageError
+from privclust.exceptions import ParameterError
 from privclust.papers.dilca import PrivateContextDilca, PrivateContextKMeans
 from privclust.papers.targets import PrivateNearestMedoids
 from privclust.papers.tau import PrivateTauCoclustering
@@ -31,6 +32,25 @@ def test_co_clustering_takes_rounds_and_the_share_of_choices():
     assert told(model, n_rounds=4, choice_share=0.7)
     assert told(model_of("cocluster", method="tau", n_rounds="auto"), n_rounds="auto")
     assert told(model_of("cocluster", rule="tau"), rule="tau")
+    own = {"n_row_clusters": "auto", "n_column_clusters": "auto", "choice_share": "auto"}
+    assert told(model_of("cocluster", method="tau", **own), **own)
+
+
+def test_a_word_that_one_method_knows_is_refused_by_the_others():
+    model = model_of("cocluster", n_row_clusters="auto")
+    with pytest.raises(ParameterError, match="n_row_clusters must be"):
+        model.fit([[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize(
+    ("option", "wanted"),
+    [("--rows=most", "a whole number"), ("--rows=-1", "a whole"), ("--choice-share=x", "a number")],
+)
+def test_what_may_be_auto_is_else_a_number(run, option, wanted):
+    result = run("cocluster", "x.csv", "--method", "tau", option)
+    assert result.exit_code == 2
+    assert f"must be {wanted}" in result.stderr
+    assert "or auto" in result.stderr
 
 
 def test_zones_take_their_settings():

@@ -11,7 +11,7 @@ import numpy as np
 from privclust.coclustering import table_method as module_of_tables
 from privclust.coclustering.row_method import ask_row_clusters
 from privclust.coclustering.table_method import ask_table_clusters
-from privclust.papers.tau.private import ask_tau_clusters
+from privclust.papers.tau.private import ask_sizes_and_clusters, ask_tau_clusters
 from privclust.unit.matrix import MatrixCount, MatrixEntry, MatrixRow
 from support.transcripts import Transcript
 from support.views import matrix_view_of, plenty_of
@@ -20,6 +20,11 @@ from support.views import matrix_view_of, plenty_of
 def one_round(*arguments):
     """Pay for tables mostly: choices, audited on their own, give little away by themselves."""
     return ask_tau_clusters(*arguments, n_rounds=1, choice=0.05)
+
+
+def sizes_found(view, budget, n_row_clusters, n_column_clusters, rng):
+    """The same with numbers of clusters that are found, so none is given."""
+    return ask_sizes_and_clusters(view, budget, 1.0, rng, n_rounds=1, choice=0.005)
 
 
 def blocks(largest, first=0):
@@ -57,5 +62,6 @@ RUNS = {
     "tables, entry": Run(ask_table_clusters, MatrixEntry(3), _ENTRY),
     "tau, count": Run(one_round, MatrixCount(), _COUNT),
     "tau, entry": Run(one_round, MatrixEntry(3), _ENTRY),
+    "tau, sizes found": Run(sizes_found, MatrixCount(), _COUNT),
     "row": Run(ask_row_clusters, MatrixRow(), (_ROWS[:-1], _ROWS)),
 }

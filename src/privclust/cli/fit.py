@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, fields, make_dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields, make_dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
@@ -246,12 +246,16 @@ def options_of(base: type[TaskOptions], tasks: tuple[Task, ...]) -> type[TaskOpt
     """Return a group with the options of some tasks in addition to those of ``base``."""
     own = {field.name for field in fields(base)}
     made = [("method", *_method_option(tasks))] if any(task.methods for task in tasks) else []
-    for task in tasks:
-        for variant in task.variants:
-            panel = f"As in the paper: {variant.paper}" if variant.paper else None
-            for parameter in variant.parameters:
-                if COMMAND in parameter.seen and parameter.name not in own | {n for n, *_ in made}:
-                    made.append((parameter.name, *_option(parameter, panel)))
+    found: dict[str, tuple[Parameter, str | None]] = {}
+    for variant in (variant for task in tasks for variant in task.variants):
+        panel = f"As in the paper: {variant.paper}" if variant.paper else None
+        for parameter in variant.parameters:
+            if COMMAND in parameter.seen and parameter.name not in own | {n for n, *_ in made}:
+                first, shown = found.get(parameter.name, (parameter, panel))
+                # A word such as auto that another variant does not know, it refuses by itself.
+                also = tuple(dict.fromkeys((*first.also, *parameter.also)))
+                found[parameter.name] = replace(first, also=also), shown
+    made += [(name, *_option(*both)) for name, both in found.items()]
     name = "".join(word.title() for word in tasks[0].name.split("-")) + "Options"
     return make_dataclass(name, made, bases=(base,), frozen=True, namespace={"tasks": tasks})
 
@@ -273,8 +277,8 @@ def _option(parameter: Parameter, panel: str | None) -> tuple[Any, None]:
         settings["metavar"] = parameter.metavar
     names = list(parameter.option) or [parameter.flag]
     value: Any = str
-    if isinstance(kind, Whole) and "auto" in parameter.also:
-        settings |= {"metavar": "N", "parser": _number_or_auto(parameter)}
+    if "auto" in parameter.also:
+        settings = {"metavar": "N"} | settings | {"parser": _number_or_auto(parameter)}
     elif True in parameter.also:
         settings["parser"] = _yes_or_share(parameter)
     elif isinstance(kind, Whole):
@@ -300,12 +304,16 @@ def _format_default(default: Any) -> str | bool:
 
 
 def _number_or_auto(parameter: Parameter) -> Callable[[str], Any]:
+    whole = isinstance(parameter.kind, Whole)
+
     def parse(text: str) -> Any:
-        if text == "auto" or (text.isdecimal() and int(text) > 0):
+        if text == "auto" or (whole and text.isdecimal() and int(text) > 0):
             return text
-        raise UsageError(
-            f"{parameter.flag} must be a whole number of at least 1 or auto, got {text!r}."
-        )
+        with suppress(ValueError):
+            if not whole:
+                return float(text)
+        wanted = "a whole number of at least 1" if whole else "a number"
+        raise UsageError(f"{parameter.flag} must be {wanted} or auto, got {text!r}.")
 
     return parse
 

@@ -88,8 +88,8 @@ class Coclusterer(BlockMixin, MatrixLabels, PrivateEstimator):
     # The most intermediate groups or prototypes for each row cluster.
     _groups_per_cluster: ClassVar[int] = 1
 
-    n_row_clusters: int
-    n_column_clusters: int
+    n_row_clusters: Any
+    n_column_clusters: Any
     unit: Unit | str
     shape: tuple[int, int] | None
     rule: str
@@ -111,14 +111,17 @@ class Coclusterer(BlockMixin, MatrixLabels, PrivateEstimator):
         WHOLE.check("n_rows", n_rows)
         declared = 1000 if self.shape is None else self.shape[1]
         shape = min(int(n_rows), MOST_REHEARSED), int(n_features or declared)
-        sizes = int(self.n_row_clusters), int(self.n_column_clusters)
         return rehearse(
             self,
-            lambda seed: synthetic(shape, *sizes, row_total, seed),
+            lambda seed: synthetic(shape, *self._most_clusters(), row_total, seed),
             n_rows=int(n_rows),
             measure=GUESSING,
             known={"shape": None},
         )
+
+    def _most_clusters(self) -> tuple[int, int]:
+        """Return the largest numbers of clusters of rows and of columns."""
+        return int(self.n_row_clusters), int(self.n_column_clusters)
 
     # The steps of a fit.
     def _open(self, X: Any, public: Any = None) -> OpenedMatrix:
@@ -128,8 +131,8 @@ class Coclusterer(BlockMixin, MatrixLabels, PrivateEstimator):
         return CountMatrix(opened)
 
     def _check_before_charge(self, door: CountMatrix, public: Any = None) -> None:
-        groups = self._groups_per_cluster * int(self.n_row_clusters)
-        clusters = groups + int(self.n_column_clusters)
+        n_row_clusters, n_column_clusters = self._most_clusters()
+        clusters = self._groups_per_cluster * n_row_clusters + n_column_clusters
         known = sum(door.known_shape or ())
         check_memory(8.0 * (known + clusters) * clusters, "ask for fewer clusters")
 
@@ -143,7 +146,7 @@ class Coclusterer(BlockMixin, MatrixLabels, PrivateEstimator):
 
     def _warnings(self, directions: int | None) -> tuple[Note, ...]:
         """Return a warning if the clusters are likely to be noise, wholly or in part."""
-        wanted = int(self.n_row_clusters) - 1
+        wanted = self._most_clusters()[0] - 1
         by_rows = matrix_unit_from(self.unit).whole_rows
         if directions is None or directions >= (wanted if by_rows else 1):
             return ()
@@ -208,9 +211,10 @@ class Coclusterer(BlockMixin, MatrixLabels, PrivateEstimator):
 
     def _released_parameters(self) -> dict[str, Any]:
         """Return the public parameters in a release."""
+        n_row_clusters, n_column_clusters = self.block_totals_.shape
         return {
-            "n_row_clusters": int(self.n_row_clusters),
-            "n_column_clusters": int(self.n_column_clusters),
+            "n_row_clusters": n_row_clusters,
+            "n_column_clusters": n_column_clusters,
             "rule": self.rule,
             "tau": self.tau_,
         }
@@ -333,7 +337,7 @@ class PrivateCoclustering(Coclusterer):
                 raise ParameterError('The unit "row" labels rows by prototypes; drop rule="tau".')
 
     def _ask_method(self, view: MatrixView | ProfilesView, run: Run) -> CoclusteringResult:
-        sizes = int(self.n_row_clusters), int(self.n_column_clusters)
+        sizes = self._most_clusters()
         if isinstance(view, ProfilesView):
             return ask_row_clusters(view, run.budget.whole, *sizes, run.public_rng)
         return ask_table_clusters(view, run.budget.whole, *sizes, run.public_rng)

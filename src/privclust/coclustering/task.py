@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from privclust.parameters import NOISE, SHARE, WHOLE, OneOf, Parameter
 from privclust.tasks import Task, Variant
 
@@ -24,12 +26,12 @@ RULE = Parameter(
     label="How rows are labelled",
 )
 TAU_PARAMETERS = (
-    N_ROW_CLUSTERS,
-    N_COLUMN_CLUSTERS,
+    replace(N_ROW_CLUSTERS, also=("auto",)),
+    replace(N_COLUMN_CLUSTERS, also=("auto",)),
     Parameter(
         "n_rounds", WHOLE, "auto", "Rounds, 4 in the paper.", also=("auto",), option=("--rounds",)
     ),
-    Parameter("choice_share", SHARE, 0.9, "Share of the choices.", metavar="H"),
+    Parameter("choice_share", SHARE, 0.9, "Share of the choices.", also=("auto",), metavar="H"),
     NOISE,
 )
 

@@ -23,6 +23,7 @@ from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.exceptions import ParameterError
 from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
+from privclust.papers.tau.signal import COUNT_SHARE, MOST_CLUSTERS, join_alike, start_from_signal
 from privclust.unit import Unit, matrix_unit_from
 
 # The share of every half-step that goes to the choice of clusters; the rest pays for the table.
@@ -41,8 +42,12 @@ def ask_tau_clusters(
     n_rounds: int,
     choice: float = CHOICE,
     noise: str = "exact",
+    joins_after: int | None = None,
 ) -> CoclusteringResult:
-    """Co-cluster the matrix of ``view`` within ``budget``."""
+    """Co-cluster the matrix of ``view`` within ``budget``.
+
+    ``joins_after``: the round after which clusters that noise explains are joined, if any.
+    """
     weigh = tau_weights if noise == "published" else _live_weights
     rows, row_weights = random_start(view.shape, n_row_clusters, n_column_clusters, rng)
     for number, share in enumerate(budget.split([1] * n_rounds), start=1):
@@ -57,14 +62,46 @@ def ask_tau_clusters(
         weights = weigh(table.value)[:, columns.labels]
         rows = view.ask_row_choices(f"row clusters, round {number}", weights.T, for_rows)
         totals = view.ask_block_table(f"block totals, round {number}", rows, columns, for_totals)
-        row_weights = weigh(totals.value.T)[:, rows.labels].T
-    column_weights = tau_weights(totals.value)[:, columns.labels].T
+        blocks, block_error = totals.value, np.full(totals.value.shape, totals.standard_error)
+        if joins_after is not None and number > joins_after:
+            blocks, block_error, rows, columns = join_alike(totals, rows, columns)
+        row_weights = weigh(blocks.T)[:, rows.labels].T
+    column_weights = tau_weights(blocks)[:, columns.labels].T
     return CoclusteringResult(
-        block_totals=totals.value,
-        block_error=np.full(totals.value.shape, totals.standard_error),
+        block_totals=blocks,
+        block_error=block_error,
         columns=columns,
         column_weights=column_weights,
         rows=rows,
+    )
+
+
+def ask_sizes_and_clusters(
+    view: MatrixView,
+    budget: Share,
+    epsilon: float,
+    rng: np.random.Generator,
+    *,
+    n_rounds: int | str = "auto",
+    choice: float | str = "auto",
+    noise: str = "exact",
+) -> CoclusteringResult:
+    """Co-cluster, and find the numbers of clusters; ``"auto"`` is what a noisy number says."""
+    for_count = budget.take(COUNT_SHARE)
+    rows, columns = (Groups(np.zeros(length, np.intp), 1) for length in view.shape)
+    counted = view.ask_block_table("number of counts", rows, columns, for_count)
+    start = start_from_signal(float(counted.value[0, 0]), view.shape, epsilon)
+    rounds = start.n_rounds if n_rounds == "auto" else int(n_rounds)
+    return ask_tau_clusters(
+        view,
+        budget.remainder(for_count),
+        start.n_clusters,
+        start.n_clusters,
+        rng,
+        n_rounds=rounds,
+        choice=start.choice if choice == "auto" else float(choice),
+        noise=noise,
+        joins_after=rounds // 2,
     )
 
 
@@ -108,17 +145,21 @@ class PrivateTauCoclustering(Coclusterer):
 
     Parameters
     ----------
-    n_row_clusters, n_column_clusters : int, default=5
-        The numbers of clusters to start with; clusters can vanish.
+    n_row_clusters, n_column_clusters : int or "auto", default=5
+        The numbers of clusters to start with; clusters can vanish. With ``"auto"`` for both, which
+        the paper does not have, a noisy number of counts says how many to begin with, and clusters
+        that noise explains are joined.
     epsilon, delta : float
         The privacy loss allowed; δ = 0 for pure ε.
     unit : {"count", "entry"} or MatrixEntry, default="count"
         What is hidden; see :class:`PrivateCoclustering`.
     n_rounds : int or "auto", default="auto"
         I, the number of rounds the budget is divided among; the paper has 4. ``"auto"`` is about
-        2 + 2 ε, from 2 to 8, which is best on the paper's data.
-    choice_share : float, default=0.9
+        2 + 2 ε, from 2 to 8, which is best on the paper's data; if the numbers of clusters are
+        ``"auto"`` as well, it follows from the noisy number of counts.
+    choice_share : float or "auto", default=0.9
         h, the share of each round that pays for choosing clusters; the rest pays for the table.
+        ``"auto"``, only with those of the clusters, leaves to the table what its cells need.
     noise : {"exact", "published"}, default="exact"
         Whether a cluster whose noisy total is zero is left out of the choices, or stays a
         candidate, as equation 4.10 of the paper has it, and draws lines away from the others.
@@ -147,15 +188,15 @@ class PrivateTauCoclustering(Coclusterer):
 
     def __init__(
         self,
-        n_row_clusters: int = 5,
-        n_column_clusters: int = 5,
+        n_row_clusters: int | Literal["auto"] = 5,
+        n_column_clusters: int | Literal["auto"] = 5,
         *,
         epsilon: Any = 1.0,
         delta: Any = 0,
         budget: Budget | None = None,
         unit: Unit | str = "count",
         n_rounds: int | Literal["auto"] = "auto",
-        choice_share: float = CHOICE,
+        choice_share: float | Literal["auto"] = CHOICE,
         noise: Literal["exact", "published"] = "exact",
         shape: tuple[int, int] | None = None,
         random_state: int | None = None,
@@ -179,17 +220,44 @@ class PrivateTauCoclustering(Coclusterer):
     def _check_combinations(self) -> None:
         if matrix_unit_from(self.unit).whole_rows:
             raise ParameterError('DP-τCC cannot protect whole rows; use unit="count" or "entry".')
+        auto = [size == "auto" for size in (self.n_row_clusters, self.n_column_clusters)]
+        if any(auto) and not all(auto):
+            raise ParameterError(
+                'DP-τCC finds both numbers of clusters or none; set n_row_clusters="auto" and '
+                'n_column_clusters="auto", or give both.'
+            )
+        if self.choice_share == "auto" and not all(auto):
+            raise ParameterError(
+                'choice_share="auto" needs n_row_clusters="auto" and n_column_clusters="auto"; '
+                "set them, or give a share."
+            )
+
+    @property
+    def _finds_sizes(self) -> bool:
+        return bool(self.n_row_clusters == "auto")
+
+    def _most_clusters(self) -> tuple[int, int]:
+        return (MOST_CLUSTERS,) * 2 if self._finds_sizes else super()._most_clusters()
 
     def _ask_method(self, view: MatrixView | ProfilesView, run: Run) -> CoclusteringResult:
         assert isinstance(view, MatrixView)  # noqa: S101  # _check_combinations refuses rows
+        if self._finds_sizes:
+            return ask_sizes_and_clusters(
+                view,
+                run.budget.whole,
+                float(self._budget().epsilon),
+                run.public_rng,
+                n_rounds=self.n_rounds,
+                choice=self.choice_share,
+                noise=self.noise,
+            )
         return ask_tau_clusters(
             view,
             run.budget.whole,
-            int(self.n_row_clusters),
-            int(self.n_column_clusters),
+            *self._most_clusters(),
             run.public_rng,
             n_rounds=self._rounds(),
-            choice=self.choice_share,
+            choice=float(self.choice_share),
             noise=self.noise,
         )
 
@@ -200,4 +268,5 @@ class PrivateTauCoclustering(Coclusterer):
         return int(np.clip(wanted, _FEWEST_ROUNDS, _MOST_ROUNDS))
 
     def _released_parameters(self) -> dict[str, Any]:
-        return {"method": "tau", "n_rounds": self._rounds(), **super()._released_parameters()}
+        asked = len(self.privacy_.queries) - self._finds_sizes
+        return {"method": "tau", "n_rounds": asked // 4, **super()._released_parameters()}
