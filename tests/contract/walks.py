@@ -334,7 +334,245 @@ assert "There are 2 columns." in PrivateBounds(2).fit(rows).release().to_html()
 """,
 )
 
-WALKS = (QUESTION, UNIT, METHOD, FIT_OPTION, ANY_OPTION, OWN_OPTION, METRIC, RULE, SECTION)
+MATRIX_UNIT = Walk(
+    "a unit of a matrix",
+    (
+        (
+            "unit/matrix.py",
+            "def _is_whole(",
+            '''@dataclass(frozen=True)
+class MatrixPair(MatrixUnit):
+    """Neighbours are matrices of counts of one shape, one entry of which differs by up to two."""
+
+    unreadable: Unreadable = "error"
+    name: ClassVar[str] = "matrix-pair"
+
+    @property
+    def levels(self) -> int:
+        """A count differs by up to two."""
+        return 2
+
+    def describe(self, budget: Budget | None = None) -> str:
+        """Say in plain words what is protected."""
+        return f"Adding up to two to any one entry, or taking up to two away, {CHANGES}"
+
+
+''',
+        ),
+        ("unit/__init__.py", "ReplaceRow, Person", "MatrixPair, "),
+        ("unit/__init__.py", "    MatrixRow,\n    MatrixUnit,\n    group", "    MatrixPair,\n"),
+        (
+            "unit/words.py",
+            '    "matrix-row": UnitWords(',
+            """    "matrix-pair": UnitWords(
+        one="two counts",
+        many="counts",
+        odds="that two given counts are in an entry",
+        guess="that these two counts are there",
+        here="with any two counts in an entry",
+        there="without them",
+        limit="Two counts are protected together.",
+    ),
+""",
+        ),
+        (
+            "service/web/manage.py",
+            '        "matrix-row": "one',
+            '        "matrix-pair": "two counts",\n',
+        ),
+    ),
+    """
+import numpy as np
+from privclust import PrivateCoclustering
+counts = np.random.default_rng(0).poisson(3, (30, 6))
+release = PrivateCoclustering(2, 2, unit="pair").fit(counts).release()
+assert "that two given counts are in an entry" in release.to_html()
+assert release.privacy.unit["name"] == "matrix-pair"
+""",
+)
+
+ESTIMATOR = Walk(
+    "an estimator in a family",
+    (
+        (
+            "clustering/halves.py",
+            END,
+            '''"""``PrivateHalves``: two clusters."""
+
+from privclust.clustering.estimator import PrivateKMeans
+
+
+class PrivateHalves(PrivateKMeans):
+    """Private k-means with two clusters."""
+
+    def __init__(self, *, epsilon=1.0, delta=0, budget=None, schema=None, bounds=None,
+                 unit="add-remove-row", random_state=None, ledger=None, dataset=None):
+        super().__init__(2, epsilon=epsilon, delta=delta, budget=budget, schema=schema,
+                         bounds=bounds, unit=unit, random_state=random_state, ledger=ledger,
+                         dataset=dataset)
+''',
+        ),
+        (
+            "clustering/__init__.pyi",
+            END,
+            "from privclust.clustering.halves import PrivateHalves as PrivateHalves\n",
+        ),
+        (
+            "clustering/task.py",
+            '        Variant(\n            "privclust.papers.zones:PrivateZoneKMeans"',
+            '        Variant("privclust.clustering:PrivateHalves", (), methods=("halves",)),\n',
+        ),
+    ),
+    f"""{ROWS}
+command("kmeans", "rows.csv", "--bounds", "0", "1", "--method", "halves", "--output", "release")
+from privclust import Release
+from privclust.clustering import PrivateHalves
+assert len(Release.load("release").arrays["cluster_sizes"]) == 2
+""",
+)
+
+FIELD = Walk(
+    "a field of a release",
+    (
+        (
+            "coclustering/table_method.py",
+            "        profiles=profiles,",
+            "        parts=len(tables),\n",
+        ),
+        (
+            "coclustering/result.py",
+            "    notes: tuple",
+            "    parts: int = 0  # how many tables were asked\n",
+        ),
+        (
+            "coclustering/estimator.py",
+            '            "tau": self.tau_,',
+            '            "parts": self.parts_,\n',
+        ),
+        (
+            "coclustering/estimator.py",
+            "        self.block_totals_error_ = ",
+            "        self.parts_ = result.parts\n",
+        ),
+        (
+            "coclustering/estimator.py",
+            "    tau_ : ",
+            "    parts_ : int\n        How many tables were asked.\n",
+        ),
+    ),
+    """
+import numpy as np
+from privclust import PrivateCoclustering, Release
+counts = np.random.default_rng(0).poisson(3, (30, 6))
+PrivateCoclustering(2, 2).fit(counts).release().save("release")
+assert Release.load("release").parameters["parts"] >= 1
+""",
+)
+
+OFFERED = Walk(
+    "a family on the service",
+    (
+        (
+            "service/offers.py",
+            "from privclust.categories.task import",
+            "from privclust.bounds.task import BOUNDS\n",
+        ),
+        (
+            "service/offers.py",
+            "        Offer(DENSITY, clumps),",
+            "        Offer(BOUNDS, clumps),\n",
+        ),
+    ),
+    """
+from privclust.service.offers import OFFERS
+assert OFFERS["bounds"].task.title == "Bounds of columns"
+""",
+)
+
+NOISE = Walk(
+    "a source of noise",
+    (
+        (
+            "privacy/noise/counted.py",
+            END,
+            '''"""Exact noise that counts what is drawn."""
+
+from privclust.privacy.noise.exact import ExactNoise
+
+
+class CountedNoise(ExactNoise):
+    """Exact noise, and how often discrete Laplace noise was drawn."""
+
+    drawn = 0
+
+    def laplace(self, scale, count):
+        """Draw, and count."""
+        self.drawn += 1
+        return super().laplace(scale, count)
+''',
+        ),
+    ),
+    """
+import numpy as np
+from privclust.budget import Budget
+from privclust.privacy.noise.counted import CountedNoise
+from support.views import view_of
+noise, budget = CountedNoise(), Budget(1)
+view_of(np.zeros((4, 2)), budget=budget, noise=noise).ask_count("rows", budget.whole)
+assert noise.drawn == 1
+""",
+)
+
+RIVAL = Walk(
+    "a rival",
+    (
+        (
+            "papers/rivals/lazy.py",
+            END,
+            '''"""A rival that asks as DPLloyd does."""
+
+from privclust.clustering.estimator import PrivateKMeans
+from privclust.clustering.lloyd import ask_lloyd
+
+
+class PrivateLazy(PrivateKMeans):
+    """DPLloyd under another name."""
+
+    def _ask_clusters(self, view, share, rng):
+        return ask_lloyd(view, share, int(self.n_clusters), rng)
+''',
+        ),
+        (
+            "papers/rivals/__init__.pyi",
+            END,
+            "from privclust.papers.rivals.lazy import PrivateLazy as PrivateLazy\n",
+        ),
+    ),
+    f"""{ROWS}
+from privclust.papers.rivals import PrivateLazy
+from privclust.papers import rivals
+assert "PrivateLazy" in rivals.__all__
+assert len(PrivateLazy(2, bounds=(0, 1)).fit(rows).cluster_centers_) == 2
+""",
+)
+
+WALKS = (
+    QUESTION,
+    UNIT,
+    MATRIX_UNIT,
+    METHOD,
+    ESTIMATOR,
+    FIELD,
+    OFFERED,
+    FIT_OPTION,
+    ANY_OPTION,
+    OWN_OPTION,
+    RIVAL,
+    METRIC,
+    RULE,
+    SECTION,
+    NOISE,
+)
 
 # A family is a folder and a line. This one is a copy of the smallest, under other names.
 NAMES_OF_THE_FAMILY = {
