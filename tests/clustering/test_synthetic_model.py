@@ -359,6 +359,18 @@ def test_what_is_told_of_a_pair_is_what_the_model_believes():
     assert told == pytest.approx(true, rel=0.6)
 
 
+@pytest.mark.parametrize(("noise", "part"), [(10.0, 0.5), (0.3, 0.09), (0.0, 0.0)])
+def test_a_centre_goes_halfway_to_its_rows_or_as_far_as_noise_explains(noise, part):
+    """The gap is one here, in the first coordinate: rows lie around the mean of the chain."""
+    model = chain()
+    mean = np.concatenate([N * LAW.sum(axis=axes) for axes in ((1, 2), (0, 2), (0, 1))]) / N
+    center = (mean / SCALES)[None] + np.eye(1, 9)
+    errors = noise * np.eye(1, 9)
+    moved = model.step(center, errors) - center
+    assert moved[0, 0] == pytest.approx(-part, rel=0.05)
+    assert np.abs(moved[0, 1:]).max() < 0.01
+
+
 def test_every_pair_of_a_forest_is_drawn_once():
     schema = Schema({str(j): Categories(["a", "b"]) for j in range(6)})
     pairs = [(0, 3), (3, 4), (1, 2)]

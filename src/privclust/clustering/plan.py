@@ -94,6 +94,8 @@ class Planned:
         plan = replace(plan, notes=(*plan.notes, *shares))
         if not self.budget.delta or self.budget.stated_as_rho:
             return plan
+        if getattr(self.model, "synthetic", False):
+            return plan  # clusters may do as well without a delta; synthetic rows do not
         pure = plan_within(epsilon=self.budget.epsilon, delta=0, budget=None)
         return note_pure_alternative(plan, pure)
 

@@ -390,7 +390,7 @@ def kmeans_release(release: Release, n_clusters: int) -> Release:
     of_cells = centers = Coordinates(schema).project(clusters.centers * scales)
     if model is not None:
         weights = Coordinates(release.schema).scales(True) / Coordinates(schema).scales(True)
-        stepped = model.half_step(clusters.centers, weights)
+        stepped = model.step(clusters.centers, clusters.centers_error, weights)
         centers = Coordinates(schema).project(stepped * scales)
     parameters = {
         "n_clusters": len(clusters.sizes),

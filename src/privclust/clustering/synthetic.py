@@ -288,11 +288,13 @@ class SyntheticModel:
         axis, edges = self.axes[column], histogram.edges
         return axis.drawn(edges[cells], edges[cells + 1], rng) if axis.ordered else cells
 
-    def half_step(self, centers: Floats, factors: Floats | float = 1.0) -> Floats:
-        """Return centres halfway to the means of the synthetic rows nearest to each.
+    def step(self, centers: Floats, errors: Floats, factors: Floats | float = 1.0) -> Floats:
+        """Return centres moved towards the means of the synthetic rows nearest to each.
 
-        Tables know better how many rows there are, cells where they are. Both are in the metric of
-        the summary; rows are nearest by coordinates times ``factors``.
+        Tables know better how many rows there are, cells where they are. A centre goes half of the
+        way, or as much of it as the noise of the cells explains, if that is less: beyond, the rows
+        contradict the cells. ``errors``: the standard errors of ``centers``. All are in the metric
+        of the summary; rows are nearest by coordinates times ``factors``.
         """
         if not self.edges:
             return centers
@@ -304,8 +306,9 @@ class SyntheticModel:
             points = self._points(part)
             member = np.eye(len(centers))[nearest_centre(points * factors, centers * factors)]
             sums, counts = sums + member.T @ points, counts + member.sum(axis=0)
-        means = sums / np.maximum(counts, 1)[:, None]
-        return np.where(counts[:, None] > 0, (centers + means) / 2, centers)
+        gaps = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None] - centers, 0)
+        noise, gap = (((x * factors) ** 2).sum(axis=1) for x in (errors, gaps))
+        return np.asarray(centers + gaps * np.minimum(0.5, noise / np.maximum(gap, _TINY))[:, None])
 
     def _points(self, drawn: dict[str, Floats | Integers]) -> Floats:
         """Return rows in the metric of the summary."""
