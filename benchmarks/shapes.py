@@ -317,21 +317,20 @@ def _towns(n: int, runs: int) -> Iterator[Row]:
         rows, truth, k = towns(n, rng)
         seen = rng.choice(n, min(n, 4000), replace=False)
         box = ([-11, 35], [32, 66])
-        model = PrivateDensity(epsilon=1.0, bounds=box, random_state=run).fit(rows)
-        for least in (0.01, 0.002):
-            found = model.clusters(least=least)
+        for least in (0.01, 0.002, 0.001):
+            model = PrivateDensity(least=least, bounds=box, random_state=run).fit(rows)
+            found = model.clusters()
             labels = found.predict(rows[seen], noise=False)
             score = adjusted_rand_score(truth[seen], labels), found.n_clusters
-            scores.setdefault(f"density, clusters(least={least:g})", []).append(score)
-        if run < 3:
-            summary = PrivateSummary(epsilon=1.0, bounds=box, random_state=run).fit(rows)
-            centres = summary.centers(min(k, len(summary.cells_) // 2))
-            score = adjusted_rand_score(truth[seen], nearest(centres, rows[seen])), len(centres)
-            scores.setdefault("k-means of a summary", []).append(score)
-            plain = HDBSCAN(min_cluster_size=20, min_samples=5, copy=True).fit_predict(rows[seen])
-            labels = without_noise(rows[seen], plain)
-            score = adjusted_rand_score(truth[seen], labels), int(plain.max()) + 1
-            scores.setdefault("no privacy: HDBSCAN", []).append(score)
+            scores.setdefault(f"PrivateDensity(least={least:g})", []).append(score)
+        summary = PrivateSummary(epsilon=1.0, bounds=box, random_state=run).fit(rows)
+        centres = summary.centers(min(k, len(summary.cells_) // 2))
+        score = adjusted_rand_score(truth[seen], nearest(centres, rows[seen])), len(centres)
+        scores.setdefault("k-means of a summary", []).append(score)
+        plain = HDBSCAN(min_cluster_size=20, min_samples=5, copy=True).fit_predict(rows[seen])
+        labels = without_noise(rows[seen], plain)
+        score = adjusted_rand_score(truth[seen], labels), int(plain.max()) + 1
+        scores.setdefault("no privacy: HDBSCAN", []).append(score)
     for method, values in scores.items():
         agreed, number = np.array(values).T
         row = {

@@ -27,6 +27,7 @@ from privclust import (
 from privclust.density import Density
 from privclust.density.grid_counts import CountedGrid, Grid
 from privclust.density.persistence import find_clusters
+from privclust.density.smooth import _smooth_by, smooth
 from privclust.exceptions import LowSignalWarning, ParameterError, ReleaseError, SchemaError
 
 MOONS, HALVES = make_moons(10_000, noise=0.05, random_state=0)
@@ -103,6 +104,44 @@ def test_a_small_group_is_a_cluster_only_if_small_ones_are_asked_for():
     model = PrivateDensity(epsilon=2.0, bounds=(-5, 5), random_state=0).fit(rows)
     assert model.clusters().n_clusters == 1
     assert model.clusters(least=0.002).n_clusters == 2
+
+
+def test_a_map_of_small_towns_needs_finer_cells_and_gets_them():
+    rng = np.random.default_rng(0)
+    town = rng.integers(100, size=10_000)
+    places = 10 * np.stack(np.unravel_index(np.arange(100), (10, 10)), axis=1) + 5
+    rows = places[town] + rng.normal(0, 0.7, (10_000, 2))
+    coarse, fine = (
+        PrivateDensity(least=least, bounds=(0, 200), random_state=0).fit(rows)
+        for least in (0.01, 0.001)
+    )
+    assert fine.counts_.shape[0] > 2 * coarse.counts_.shape[0]
+    scores = [
+        adjusted_rand_score(town, model.clusters(least=0.001).predict(rows, noise=False))
+        for model in (coarse, fine)
+    ]
+    assert scores[1] > 0.95 > 0.6 > scores[0]
+    assert Density(fine.release()).clusters().n_clusters == fine.clusters(least=0.001).n_clusters
+
+
+def test_sparse_rows_are_smoothed_more_than_dense_ones():
+    """Wide means, which a sparse ring needs to be seen, would join two dense clusters."""
+    rng, cells = np.random.default_rng(0), np.indices((60, 60))
+    turn = 2 * np.pi * np.arange(400) / 400
+    counts = rng.normal(0, 1.4, (60, 60))
+    ring = np.unique(np.round(30 + 24 * np.stack([np.cos(turn), np.sin(turn)])).astype(int), axis=1)
+    counts[tuple(ring)] += 3
+    for place in (27, 33):
+        counts += 40 * np.exp(-((cells[0] - place) ** 2 + (cells[1] - 30) ** 2) / 2)
+    grid = Grid(np.zeros(2), np.ones(2), (60, 60))
+    counted = CountedGrid(grid, counts, 1.4, 500.0 + 3 * ring.shape[1], 1.0)
+    labels = find_clusters(counted, None, 0.01).labels
+    assert -1 not in (labels[27, 30], labels[33, 30])
+    assert labels[27, 30] != labels[33, 30]
+    narrow, wide = (_smooth_by(counted, width) for width in (1.0, 2.8))
+    parts = [one.stands_out[tuple(ring)].mean() for one in (narrow, smooth(counted))]
+    assert parts[1] > parts[0] + 0.1
+    assert wide.density[30, 30] > 0.99 * wide.density[27, 30]
 
 
 def test_whole_numbers_are_never_cut_apart():
@@ -255,16 +294,18 @@ def test_a_release_of_another_kind_is_no_density(moons):
         ({"counts_error": np.array([-1.0])}, "negative"),
         ({"n_rows": np.array([1.0, 2.0])}, "does not fit|one number of rows"),
         ({"cell_labels": np.zeros(3, int)}, "for each cell"),
+        ({"least": 0.0}, "above 0"),
     ],
 )
 def test_a_damaged_density_is_refused(moons, changes, told):
     release = moons.release()
+    parameters = {**release.parameters, "least": changes.pop("least", 0.01)}
     with pytest.raises(ReleaseError, match=told):
         Release(
             kind="density",
             arrays={**release.arrays, **changes},
             schema=release.schema,
-            parameters=release.parameters,
+            parameters=parameters,
             privacy=release.privacy,
         )
 

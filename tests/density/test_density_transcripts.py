@@ -37,18 +37,21 @@ def a_run(budget):
     return SimpleNamespace(meter=None, seed=None, budget=budget, another_seed=lambda: None)
 
 
+@pytest.mark.parametrize("least", [0.01, 0.001])
 @pytest.mark.parametrize("halved", [False, True])
 @pytest.mark.parametrize("columns", COLUMNS)
 @pytest.mark.parametrize("unit", [AddRemoveRow(), ReplaceRow()], ids=str)
 @pytest.mark.parametrize("currency", BUDGETS)
-def test_a_density_costs_its_budget_and_more_if_noise_is_halved(currency, unit, columns, halved):
+def test_a_density_costs_its_budget_and_more_if_noise_is_halved(
+    currency, unit, columns, halved, least
+):
     budget, noise = BUDGETS[currency], seeded_noise(0, halved=halved)
     near, far = np.array([[0.3, 3, 0]]), np.array([[1.0, 9, 1]])
     left = np.vstack([CROWD, near]) if isinstance(unit, ReplaceRow) else CROWD
     pair = PairOfDoors(
         [door_of(rows, columns, unit, noise) for rows in (left, np.vstack([CROWD, far]))], budget
     )
-    ask_density(pair, a_run(budget))
+    ask_density(pair, a_run(budget), least)
     cost, lost = (
         amount_lost(Loss.total(getattr(t, part) for t in pair.transcripts), currency)
         for part in ("cost", "loss")

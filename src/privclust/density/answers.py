@@ -24,11 +24,10 @@ from privclust.density.persistence import Merge, find_clusters
 from privclust.density.predicting import label_by_cell
 from privclust.density.release import counts_from_release, with_cell_labels
 from privclust.density.smooth import smooth
+from privclust.density.task import LEAST
 from privclust.parameters import SHARE, WHOLE, Whole
 from privclust.release.release import Release, check_kind
 from privclust.schema.schema import Schema
-
-LEAST = 0.01
 
 
 @dataclass(frozen=True)
@@ -85,12 +84,14 @@ def fill_labels(labels: Indices) -> Indices:
 
 
 def clusters_of_density(
-    release: Release, n_clusters: int | None = None, least: float = LEAST
+    release: Release, n_clusters: int | None = None, least: float | None = None
 ) -> DensityClusters:
     """Return the clusters of a density release."""
     WHOLE.check("n_clusters", n_clusters, also=(None,))
-    SHARE.check("least", least)
+    SHARE.check("least", least, also=(None,))
     counted = counts_from_release(release)
+    if least is None:
+        least = float(release.parameters.get("least", LEAST.default))
     found = find_clusters(counted, None if n_clusters is None else int(n_clusters), float(least))
     labels, seen = found.labels, found.labels >= 0
     cells = np.bincount(labels[seen], minlength=found.n_clusters)
@@ -123,15 +124,18 @@ class DensityAnswers:
         """Return the density as it is published."""
         raise NotImplementedError
 
-    def clusters(self, n_clusters: int | None = None, least: float = LEAST) -> DensityClusters:
+    def clusters(
+        self, n_clusters: int | None = None, least: float | None = None
+    ) -> DensityClusters:
         """Return the clusters that stand out from the noise, or as many as are asked for.
 
         Parameters
         ----------
         n_clusters : int or None, default=None
             How many; None for those that stand out. One cluster is an answer too.
-        least : float, default=0.01
-            The smallest share of the rows that is a cluster, if the number is not given.
+        least : float or None, default=None
+            The smallest share of the rows that is a cluster, if the number is not given; None for
+            the one that the fit was asked for.
         """
         return clusters_of_density(self.release(), n_clusters, least)
 

@@ -40,6 +40,9 @@ class PrivateDensity(DensityAnswers, PrivateEstimator):
 
     Parameters
     ----------
+    least : float, default=0.01
+        The smallest share of the rows that is a cluster. Smaller clusters, such as the towns of a
+        map, need finer cells, which show large and sparse ones less well.
     epsilon : float, default=1.0
         The privacy loss allowed. Smaller is more private and less accurate.
     delta : float, default=0
@@ -98,6 +101,7 @@ class PrivateDensity(DensityAnswers, PrivateEstimator):
     def __init__(
         self,
         *,
+        least: float = 0.01,
         epsilon: Any = 1.0,
         delta: Any = 0,
         budget: Budget | None = None,
@@ -108,6 +112,7 @@ class PrivateDensity(DensityAnswers, PrivateEstimator):
         ledger: Ledger | None = None,
         dataset: str | None = None,
     ) -> None:
+        self.least = least
         self.epsilon = epsilon
         self.delta = delta
         self.budget = budget
@@ -163,7 +168,7 @@ class PrivateDensity(DensityAnswers, PrivateEstimator):
         return PointRows(replace(opened, schema=_check_schema(opened.schema)), rescale=True)
 
     def _ask(self, door: PointRows, run: Run, public: Any = None) -> CountedGrid:
-        return ask_density(door, run)
+        return ask_density(door, run, float(self.least))
 
     def _keep(self, facts: PublicFacts, result: CountedGrid, public: Any = None) -> None:
         self._remember_columns(facts.names, facts.n_columns)
@@ -181,7 +186,7 @@ class PrivateDensity(DensityAnswers, PrivateEstimator):
         return {
             "arrays": arrays_from_counts(self._counted),
             "schema": self.schema_,
-            "parameters": {},
+            "parameters": {"least": float(self.least)},
         }
 
     def __sklearn_tags__(self) -> Tags:

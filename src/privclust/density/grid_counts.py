@@ -22,6 +22,7 @@ from privclust.data.points.door import PointRows
 from privclust.data.public import Noisy
 from privclust.data.table.public import CellGroups, Cut
 from privclust.data.table.view import TableView
+from privclust.density.task import LEAST
 from privclust.fitting import Run
 from privclust.notes import Note
 from privclust.schema.schema import Schema
@@ -31,8 +32,9 @@ _COUNT = 0.03
 # The rows of a cell, in errors of a count, if the rows filled the bounds. However little
 # noise there is, few rows bear few cells: chance counts as such an error too.
 _ROWS_OF_A_CELL, _CHANCE = math.sqrt(2), 0.7
-# Cells along an axis, by the number of columns.
-_FEWEST, _MOST = 4, {1: 256, 2: 128, 3: 32}
+# Cells along an axis, by the number of columns. For smaller clusters than the usual ones there are
+# as many times more cells, up to twice as many along an axis.
+_FEWEST, _MOST, _FINER = 4, {1: 256, 2: 128, 3: 32}, 2
 
 _HIDDEN = Note(
     "clusters-hidden",
@@ -97,8 +99,11 @@ class CountedGrid:
     notes: tuple[Note, ...] = ()  # that there are too few rows, if so
 
 
-def ask_density(door: PointRows, run: Run) -> CountedGrid:
-    """Ask for the number of rows, and for the counts of as many cells as it bears."""
+def ask_density(door: PointRows, run: Run, least: float) -> CountedGrid:
+    """Ask for the number of rows, and for the counts of as many cells as it bears.
+
+    A cluster holds at least the share ``least`` of the rows.
+    """
     whole = door.cut(run.meter, run.seed, [_uncut(0)])
     budget = _less_noisy(whole, run.budget.whole)
     for_count = budget.take(_COUNT)
@@ -106,9 +111,10 @@ def ask_density(door: PointRows, run: Run) -> CountedGrid:
     for_cells = budget if whole.n_rows_is_public else budget.remainder(for_count)
     n_rows = max(float(number.value[0]), 1.0)
     error = math.hypot(whole.table_error(for_cells, 1), _CHANCE)
-    affordable = n_rows / (_ROWS_OF_A_CELL * error)
     columns = len(door.schema)
-    side = min(round(affordable ** (1 / columns)), _MOST[columns])
+    bearable = (n_rows / (_ROWS_OF_A_CELL * error)) ** (1 / columns)
+    finer = max(LEAST.default / least, 1.0) ** (1 / columns)
+    side = round(min(bearable * finer, _MOST[columns] * min(finer, _FINER)))
     grid = Grid.over(door.schema, max(side, _FEWEST))
     counts = _ask_counts(door, run, grid, for_cells)
     return CountedGrid(
@@ -117,7 +123,7 @@ def ask_density(door: PointRows, run: Run) -> CountedGrid:
         counts.standard_error,
         n_rows,
         number.standard_error,
-        (_HIDDEN,) if side <= _FEWEST else (),
+        (_HIDDEN,) if round(bearable) <= _FEWEST else (),
     )
 
 

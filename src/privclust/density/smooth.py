@@ -32,6 +32,14 @@ class Smoothed:
         """The cells in which there are more rows than noise explains."""
         return np.asarray(self.density > _STANDS_OUT * self.noise)
 
+    def or_else(self, other: Smoothed, kept: np.ndarray) -> Smoothed:
+        """Return the cells that are kept, and those of another smoothing in place of the rest."""
+        return Smoothed(
+            np.where(kept, self.density, other.density),
+            np.where(kept, self.noise, other.noise),
+            np.where(kept, self.error, other.error),
+        )
+
     def foreground(self, few: float) -> np.ndarray:
         """Return the cells of connected pieces that hold more than a few rows, for sure."""
         pieces, count = ndimage.label(self.stands_out, np.ones((3,) * self.density.ndim))
@@ -43,15 +51,20 @@ class Smoothed:
 
 
 def smooth(counted: CountedGrid) -> Smoothed:
-    """Return the grid smoothed as little as shows the rows."""
+    """Return the grid smoothed as little as shows the rows, at each cell for itself.
+
+    Sparse rows need wide means, in which dense ones would run into each other. So a cell that
+    stands out keeps its mean, and the others are tried with the next width.
+    """
     finest = max(counted.grid.sides)
     first = _LEAST_WIDTH + (1 - _LEAST_WIDTH) * (finest - _FEW_CELLS) / (_ENOUGH_CELLS - _FEW_CELLS)
-    widths = [float(np.clip(first, _LEAST_WIDTH, 1))]
-    widths += [width for width in _WIDTHS if width > widths[0]]
-    for width in widths:
-        found = _smooth_by(counted, width)
-        if found.density[found.stands_out].sum() >= _VISIBLE * counted.n_rows:
+    width = float(np.clip(first, _LEAST_WIDTH, 1))
+    found = _smooth_by(counted, width)
+    for wider in (one for one in _WIDTHS if one > width):
+        shown = found.stands_out
+        if found.density[shown].sum() >= _VISIBLE * counted.n_rows:
             break
+        found = found.or_else(_smooth_by(counted, wider), shown)
     return found
 
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from privclust.parameters import SHARE, Parameter
 from privclust.tasks import Task, Variant
 
+LEAST = Parameter(
+    "least",
+    SHARE,
+    0.01,
+    "Smallest share of the rows that is a cluster.",
+    label="Smallest share of the rows that is a cluster",
+)
 DENSITY = Task(
     "density",
     "Clusters of any shape (density)",
     "Where the rows are dense, in up to three columns of numbers, and which clusters stand out.",
-    (Variant("privclust.density:PrivateDensity", ()),),
+    (Variant("privclust.density:PrivateDensity", (LEAST,)),),
     "Count private rows in the cells of a grid; clusters of any shape are then free.",
     "Rehearse a density on synthetic rows: questions, cost, noise, agreement to expect.",
     takes="numbers",
