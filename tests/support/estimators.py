@@ -214,7 +214,7 @@ ESTIMATORS = (
     ),
     EstimatorRecord(
         PrivateContextDilca,
-        methods=("baseline", "mean-su", "max-relevance", "max-dependency"),
+        methods=("baseline", "mean-su", "max-relevance", "max-dependency", "greedy-dependency"),
         **_SURVEY,
     ),
     EstimatorRecord(PrivateDilca, methods=("pairs", "tree"), **_SURVEY),

@@ -8,6 +8,7 @@ from privclust.categories.learn import Options, ask_pairs, ask_tree
 from privclust.data.table.public import independent_tables
 from privclust.papers.dilca.private import (
     ask_baseline,
+    ask_greedy_dependency,
     ask_max_dependency,
     ask_max_relevance,
     ask_mean_su,
@@ -18,6 +19,13 @@ from support.views import plenty_of, table_view_of
 
 SAME = [(0, 0, 0)] * 6
 ADD, REPLACE = AddRemoveRow(), ReplaceRow()
+
+
+def _with_nothing(rows):
+    """Return rows with one more attribute, of the same value everywhere."""
+    return [(*row, 0) for row in rows]
+
+
 QUESTIONS = {
     "count": lambda view, share: view.ask_count("q", share),
     "histograms": lambda view, share: view.ask_histograms("q", share),
@@ -25,6 +33,7 @@ QUESTIONS = {
     "entropies": lambda view, share: view.ask_entropies("q", [(0,)], 6, share),
     "relevance": lambda view, share: view.ask_relevant_attributes("q", 0, 1, 6, share),
     "context": lambda view, share: view.ask_relevant_context("q", 0, 1, 6, share),
+    "next": lambda view, share: view.ask_relevant_context("q", 0, 2, 6, share, (3,)),
 }
 # A value of the target that the first attribute does not tell, or that the second does not.
 ODD, OTHERWISE = [(1, 0, 1)], [(1, 1, 0)]
@@ -40,6 +49,12 @@ ASKED = {
     ("relevance", REPLACE): ((2, 2, 2), (SAME[1:] + ODD, SAME[1:] + OTHERWISE)),
     ("context", ADD): ((2, 2, 2), (SAME, SAME + ODD)),
     ("context", REPLACE): ((2, 2, 2), (SAME[1:] + ODD, SAME[1:] + OTHERWISE)),
+    # The given attribute says nothing, so that the others are told apart as by themselves.
+    ("next", ADD): ((2, 2, 2, 2), (_with_nothing(SAME), _with_nothing(SAME + ODD))),
+    ("next", REPLACE): (
+        (2, 2, 2, 2),
+        (_with_nothing(SAME[1:] + ODD), _with_nothing(SAME[1:] + OTHERWISE)),
+    ),
 }
 
 # Margins given to the tree make every cell expect two rows. One more row brings the first two pairs
@@ -65,6 +80,7 @@ METHODS = {
     "mean-su": ask_mean_su,
     "max-relevance": ask_max_relevance,
     "max-dependency": ask_max_dependency,
+    "greedy-dependency": ask_greedy_dependency,
 }
 OPTIONS = Options(targets=(0, 1, 2), context_size=1)
 NEIGHBOURS = {ADD: (SAME, [*SAME, (1, 1, 1)]), REPLACE: (SAME, [*SAME[1:], (1, 1, 1)])}

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 from privclust.budget import Budget
 from privclust.categories.learn import (
     METHODS,
+    USUAL_CONTEXT,
     LearningMethod,
     MetricResult,
     Options,
@@ -61,7 +62,7 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
     cell_error_: float
     unit: Unit | str
     method: str
-    context_size: int
+    context_size: Any
     # What a subclass without these parameters has.
     context_rule: str = "max-relevance"
     sigma: float = 1.0
@@ -129,7 +130,8 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
         check_width(schema)
         return Options(
             targets=tuple(schema.names.index(name) for name in targets),
-            context_size=int(self.context_size),
+            context_size=USUAL_CONTEXT if self.context_size == "auto" else int(self.context_size),
+            fits_noise=self.context_size == "auto",
             selection_share=self.selection_share,
             rule=self.context_rule,
             sigma=float(self.sigma),
@@ -149,7 +151,7 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
             "parameters": {
                 "method": self.method,
                 "context_rule": self.context_rule,
-                "context_size": int(self.context_size),
+                "context_size": self.context_size,
                 "sigma": float(self.sigma),
             },
         }

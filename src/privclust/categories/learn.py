@@ -37,12 +37,19 @@ class MetricResult:
     notes: tuple[Note, ...] = ()
 
 
+# The paper's size of a context, and the most that one of "auto" has.
+USUAL_CONTEXT = 3
+
+
 @dataclass(frozen=True)
 class Options:
     """Choices that the methods share."""
 
     targets: tuple[int, ...]  # the attributes that get a distance
-    context_size: int = 3  # k, the number of attributes in a context, where the rule fixes it
+    context_size: int = (
+        USUAL_CONTEXT  # k, the number of attributes in a context, where the rule fixes it
+    )
+    fits_noise: bool = False  # whether contexts are smaller where noise would hide their tables
     selection_share: float = 0.3  # h, the share of the budget of a target that its context may cost
     rule: str = "max-relevance"  # the rule that chooses contexts where that costs nothing
     sigma: float = 1.0  # the factor on the mean in the rule ``mean-su``

@@ -8,7 +8,7 @@ from privclust.parameters import FLAG, NOISE, POSITIVE, SHARE, WHOLE, Items, One
 from privclust.tasks import Task, Variant
 
 PAPER = "DP-DILCA (Battaglia, Celano and Pensa 2021)"
-PUBLISHED = ("baseline", "mean-su", "max-relevance", "max-dependency")
+PUBLISHED = ("baseline", "mean-su", "max-relevance", "max-dependency", "greedy-dependency")
 RULES = ("max-relevance", "mean-su", "relevant-non-redundant", "all")
 
 
@@ -77,7 +77,7 @@ METRIC_SHARE = Parameter(
 )
 # Options of contexts in the order of a form; the papers' classes take no rule besides their method.
 OWN = (CONTEXT_RULE, CONTEXT_SIZE, SIGMA)
-OF_THE_PAPER = (CONTEXT_SIZE, SELECTION_SHARE, SIGMA)
+OF_THE_PAPER = (replace(CONTEXT_SIZE, also=("auto",)), SELECTION_SHARE, SIGMA)
 
 DISTANCES = Task(
     "distances",

@@ -240,7 +240,7 @@ class ExactCounts:
         self._rows = current_engine().open(source, self._encode)
         self._tables: CountedSum[Integers] | None = None
         self._codes: Codes | None = None
-        self._sums: tuple[tuple[int, int], dict[tuple[int, ...], int]] | None = None
+        self._sums: dict[tuple[int, int], dict[tuple[int, ...], int]] = {}
 
     def n_rows(self) -> int:
         """Return the number of rows, which is counted apart from the tables."""
@@ -273,10 +273,9 @@ class ExactCounts:
     def _subset_sums(self, size: int, scale: EntropyScale) -> dict[tuple[int, ...], int]:
         """Return the sums of F for all sets of ``size`` and ``size + 1`` attributes."""
         key = size, scale.n_rows
-        if self._sums is None or self._sums[0] != key:
-            sums = subset_sums(self._all_codes(), self._layout.sizes, size, scale)
-            self._sums = key, sums
-        return self._sums[1]
+        if key not in self._sums:
+            self._sums[key] = subset_sums(self._all_codes(), self._layout.sizes, size, scale)
+        return self._sums[key]
 
     def _count(self) -> CountedSum[Integers]:
         """Return the tables of all pairs or, where there are none, the histograms."""

@@ -33,6 +33,7 @@ from privclust.schema.coordinates import refuse_weights
 from privclust.unit.rows import RowUnit
 
 Pair = tuple[int, int]
+Context = tuple[int, ...]
 
 
 class TableView(View):
@@ -158,17 +159,20 @@ class TableView(View):
         return tuple(others[int(pick)][0] for pick in picks[0])
 
     def ask_relevant_context(
-        self, name: str, target: int, size: int, rows: float, share: Share
-    ) -> tuple[int, ...]:
+        self, name: str, target: int, size: int, rows: float, share: Share, given: Context = ()
+    ) -> Context:
         """Ask for the set of ``size`` attributes that together leave the least entropy in target.
+
+        ``given``: public attributes that each set has; what else it has is asked.
 
         Notes
         -----
         *Why this is private.* As for :meth:`relevant_attributes`, with sets in place of single
         attributes: a row is in one cell of the table of every set.
         """
-        others = [x for x in range(self.n_attributes) if x != target]
-        asked = Contexts(EntropyScale(int(rows)), target, [*combinations(others, size)])
+        others = [x for x in range(self.n_attributes) if x not in (target, *given)]
+        more = combinations(others, size - len(given))
+        asked = Contexts(EntropyScale(int(rows)), target, [tuple(sorted(given + m)) for m in more])
         (picked,) = self._ask(asked, (name, asked.pick, share))
         return asked.sets[int(picked[0])]
 

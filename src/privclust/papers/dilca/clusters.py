@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -119,7 +119,7 @@ class PrivateContextKMeans(CategoricalClusterer):
         schema: Declared | None = None,
         metric_share: Number = 0.5,
         method: str = "max-relevance",
-        context_size: int = 3,
+        context_size: int | Literal["auto"] = 3,
         selection_share: float = 0.3,
         sigma: float = 1.0,
         unit: Unit | str = "add-remove-row",

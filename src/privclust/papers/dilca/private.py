@@ -90,8 +90,10 @@ class ContextOptions(Options):
     noise: str = "exact"
 
 
-# From a target, about the number of rows, and a share, to a context.
-ChooseContext = Callable[[int, float, Share], Context]
+# From a target, about the number of rows, a size and a share, to a context.
+ChooseContext = Callable[[int, float, int, Share], Context]
+# A table is of use while its noise, for a value of the target, is below this part of its rows.
+_MOST_NOISE = 0.025
 
 
 def ask_baseline(view: TableView, budget: Share, options: Options) -> MetricTables:
@@ -111,7 +113,7 @@ def ask_baseline(view: TableView, budget: Share, options: Options) -> MetricTabl
 def ask_mean_su(view: TableView, budget: Share, options: Options) -> MetricTables:
     """Algorithms 2 and 3: contexts by noisy entropies, in numerator and denominator alike."""
 
-    def ask_context(target: int, rows: float, share: Share) -> Context:
+    def ask_context(target: int, rows: float, size: int, share: Share) -> Context:
         others = [x for x in range(view.n_attributes) if x != target]
         sets: list[tuple[int, ...]] = [(target,), *((x,) for x in others)]
         sets += [(target, x) for x in others]
@@ -135,18 +137,52 @@ def ask_max_dependency(view: TableView, budget: Share, options: Options) -> Metr
     return _ask_contexts(view, budget, options, view.ask_relevant_context)
 
 
+def ask_greedy_dependency(view: TableView, budget: Share, options: Options) -> MetricTables:
+    """Algorithm 2, and in place of Algorithm 5 one attribute after another: beyond the paper.
+
+    Each is the one that, together with those before it, leaves the least entropy in the target.
+    """
+
+    def pick(name: str, target: int, size: int, rows: float, share: Share) -> Context:
+        chosen: Context = ()
+        for number, part in enumerate(share.split([1] * size), start=1):
+            title = f"{name}, attribute {number}"
+            chosen = view.ask_relevant_context(title, target, number, rows, part, chosen)
+        return chosen
+
+    return _ask_contexts(view, budget, options, pick)
+
+
 def _ask_contexts(
     view: TableView, budget: Share, options: Options, pick: Callable[..., Context]
 ) -> MetricTables:
-    size = min(options.context_size, view.n_attributes - 1)
-
     published = isinstance(options, ContextOptions) and options.noise == "published"
 
-    def ask_context(target: int, rows: float, share: Share) -> Context:
+    def ask_context(target: int, rows: float, size: int, share: Share) -> Context:
         paid = share.take(_PUBLISHED_SHARE) if published else share
         return pick(f"context of {view.names[target]}", target, size, rows, paid)
 
     return _ask_by_target(view, budget, options, ask_context)
+
+
+def _context_size(
+    view: TableView, target: int, rows: float, for_tables: Share, options: Options
+) -> int:
+    """Return how many attributes a context has: as many as the noise of their tables allows.
+
+    All tables of a target share what is paid for them, so that one more blurs the others. Sizes,
+    shares and the number of rows are public or noisy.
+    """
+    most = min(options.context_size, view.n_attributes - 1)
+    if not options.fits_noise:
+        return most
+    others = np.delete(view.sizes, target).mean()
+    per_value = rows / view.sizes[target]
+    noise = [
+        view.table_error(for_tables, size) * np.sqrt(others) / per_value
+        for size in range(1, most + 1)
+    ]
+    return max(1, int(np.count_nonzero(np.array(noise) <= _MOST_NOISE)))
 
 
 def _ask_by_target(
@@ -163,11 +199,11 @@ def _ask_by_target(
     shares = rest.split([1] * len(options.targets))
     for target, share in zip(options.targets, shares, strict=True):
         for_context = share.take(options.selection_share)
-        chosen: Context = tuple(sorted(ask_context(target, rows, for_context)))
+        for_tables = share.remainder(for_context)
+        size = _context_size(view, target, rows, for_tables, options)
+        chosen: Context = tuple(sorted(ask_context(target, rows, size, for_context)))
         name = f"tables of {view.names[target]}"
-        tables = view.ask_pair_tables(
-            name, [(target, other) for other in chosen], share.remainder(for_context)
-        )
+        tables = view.ask_pair_tables(name, [(target, other) for other in chosen], for_tables)
         contexts[target], estimates[target] = chosen, clip_tables(tables)
         errors.append(tables.standard_error)
     return MetricTables(contexts, estimates, float(np.median(errors)), number)
@@ -179,8 +215,9 @@ METHODS: dict[str, LearningMethod] = {
     "mean-su": ask_mean_su,
     "max-relevance": ask_max_relevance,
     "max-dependency": ask_max_dependency,
+    "greedy-dependency": ask_greedy_dependency,
 }
-BY_TARGET = ("mean-su", "max-relevance", "max-dependency")
+BY_TARGET = ("mean-su", "max-relevance", "max-dependency", "greedy-dependency")
 
 
 class PrivateContextDilca(PrivateDilca):
@@ -193,11 +230,13 @@ class PrivateContextDilca(PrivateDilca):
     ----------
     epsilon, delta, budget, schema
         See :class:`privclust.PrivateDilca`.
-    method : {"baseline", "mean-su", "max-relevance", "max-dependency"}, default="max-relevance"
-        Algorithm 1, which noises all pair tables; or Algorithm 2 with contexts chosen by
-        Algorithm 3, 4 or 5.
-    context_size : int, default=3
-        k, the number of attributes in a context, where the method fixes it.
+    method : str, default="max-relevance"
+        ``"baseline"`` is Algorithm 1, which noises all pair tables; ``"mean-su"``,
+        ``"max-relevance"`` and ``"max-dependency"`` are Algorithm 2 with contexts chosen by
+        Algorithm 3, 4 or 5. ``"greedy-dependency"`` is ours: Algorithm 5, attribute by attribute.
+    context_size : int or "auto", default=3
+        k, the number of attributes in a context, where the method fixes it. ``"auto"``, which is
+        ours, takes at most 3, and fewer where noise would hide their tables.
     selection_share : float, default=0.3
         h, the share of the budget that is spent on contexts.
     sigma : float, default=1.0
@@ -244,7 +283,7 @@ class PrivateContextDilca(PrivateDilca):
         budget: Budget | None = None,
         schema: Declared | None = None,
         method: str = "max-relevance",
-        context_size: int = 3,
+        context_size: int | Literal["auto"] = 3,
         selection_share: float = 0.3,
         sigma: float = 1.0,
         noise: Literal["exact", "published"] = "exact",
@@ -323,5 +362,5 @@ class PrivateContextDilca(PrivateDilca):
 
 def check_context(method: str, n_columns: int, context_size: int) -> None:
     """Raise if Algorithm 5 would have to compare too many contexts."""
-    if method == "max-dependency":
+    if method in ("max-dependency", "greedy-dependency"):
         check_subsets(n_columns, context_size)
