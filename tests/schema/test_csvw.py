@@ -50,7 +50,7 @@ def test_facts_are_taken_over_and_statistics_are_not():
     assert schema.columns == {
         "species": Categories(["Adelie", "Chinstrap", "Gentoo"]),
         "bill": Box(32, 60, missing=46),
-        "mass": Box(2700, 6300),
+        "mass": Box(2700, 6300, form="integer"),
         "depth": Bins([10, 15, 22], missing="category"),
         "sex": Categories([False, True]),
         "seen": Box("2025-01-01T00:00:00", "2025-01-03T00:00:00", missing="2025-01-02T00:00:00"),
@@ -62,10 +62,17 @@ def test_facts_are_taken_over_and_statistics_are_not():
     assert "344" not in schema.to_json()
 
 
+def test_a_whole_number_that_may_be_missing_becomes_a_whole_one():
+    given = table(column("stays", "integer", required=False, minimum=0, maximum=9))
+    assert Schema.from_csvw(given).columns["stays"] == Box(0, 9, missing=4, form="integer")
+
+
 def test_a_schema_comes_back_from_its_file(tmp_path):
     schema = Schema(
         {
-            "age": Box(0, 100),
+            "age": Box(0, 100, form="integer"),
+            "cost": Box(0, 100),
+            "stay": Bins([0, 1, 7], form="integer"),
             "day": Box("2020-01-01", "2024-12-31"),
             "size": Bins([0, 1, 5]),
             "level": Categories([1, 2, 3], missing="category"),

@@ -69,7 +69,7 @@ def _fact_of(name: str, column: Mapping[str, Any]) -> dict[str, Any]:
     datatype = datatype.get("base", "string") if isinstance(datatype, Mapping) else datatype
     optional = column.get("required") is False
     if datatype in _NUMBERS | _TIMES:
-        return _numeric_fact(name, column, optional)
+        return _numeric_fact(name, column, optional, datatype in _INTEGERS)
     if datatype not in ("string", "boolean"):
         raise SchemaError(
             f"Column {name!r} has the datatype {datatype!r}, which a schema cannot hold; declare "
@@ -83,25 +83,27 @@ def _fact_of(name: str, column: Mapping[str, Any]) -> dict[str, Any]:
     return fact | ({"missing": "category"} if optional else {})
 
 
-def _numeric_fact(name: str, column: Mapping[str, Any], optional: bool) -> dict[str, Any]:
-    edges = _edges_of(column)
+def _numeric_fact(
+    name: str, column: Mapping[str, Any], optional: bool, whole: bool
+) -> dict[str, Any]:
+    edges, form = _edges_of(column), {"form": "integer"} if whole else {}
     if edges:
-        return {"edges": edges} | ({"missing": "category"} if optional else {})
+        return {"edges": edges, **form} | ({"missing": "category"} if optional else {})
     low, high = column.get("minimum"), column.get("maximum")
     if low is None or high is None:
         raise SchemaError(
             f"Column {name!r} has no minimum and maximum in the JSON-LD file; {_ADD}, from what "
             "is public."
         )
-    fact = {"low": low, "high": high}
-    return fact | ({"missing": _middle(name, low, high)} if optional else {})
+    fact = {"low": low, "high": high, **form}
+    return fact | ({"missing": _middle(name, low, high, whole)} if optional else {})
 
 
-def _middle(name: str, low: Any, high: Any) -> Any:
+def _middle(name: str, low: Any, high: Any, whole: bool) -> Any:
     """Return what stands for a missing value: the middle of the bounds, which tells nothing."""
     try:
         if not isinstance(low, str):
-            return (low + high) / 2
+            return (low + high) // 2 if whole else (low + high) / 2
         first, last = datetime.fromisoformat(low), datetime.fromisoformat(high)
         moment = (first + (last - first) / 2).replace(microsecond=0)
         return moment.date().isoformat() if len(low) == len("2025-01-31") else moment.isoformat()
@@ -164,7 +166,7 @@ def _column(name: str, fact: Mapping[str, Any]) -> dict[str, Any]:
         return column | {"datatype": kind} | required | keys | {"maxNumPartitions": len(values)}
     edges = list(fact.get("edges") or (fact["low"], fact["high"]))
     bounds = {"minimum": edges[0], "maximum": edges[-1]}
-    column |= {"datatype": _datatype(edges[0])} | required | bounds
+    column |= {"datatype": _datatype(edges[0], fact.get("form"))} | required | bounds
     if "edges" in fact:
         column["partitions"] = [
             {"@type": "Partition", "predicate": {"lowerBound": low, "upperBound": high}}
@@ -173,7 +175,7 @@ def _column(name: str, fact: Mapping[str, Any]) -> dict[str, Any]:
     return column
 
 
-def _datatype(bound: Any) -> str:
+def _datatype(bound: Any, form: str | None) -> str:
     if not isinstance(bound, str):
-        return "double"
+        return "integer" if form == "integer" else "double"
     return "date" if len(bound) == len("2025-01-31") else "dateTime"
