@@ -75,17 +75,12 @@ class Provider:
 
         With it comes the role that the provider's groups give; None if stewards give roles.
         """
-        own = self._settings
-        wanted = {"iss": own.oidc_issuer, "aud": own.oidc_client_id}
-        checked = {name: {"essential": True, "value": value} for name, value in wanted.items()}
         await self._meet()
         try:
             request.scope["session"] = dict(json.loads(urlsafe_b64decode(attempt)))
             if not request.query_params["code"]:
                 raise ForbiddenError(_REFUSED)
-            token = await self._client.authorize_access_token(
-                request, claims_options=checked, leeway=60
-            )
+            token = await self._client.authorize_access_token(request, leeway=60)
             claims = token["userinfo"]
         except Exception:  # whatever the provider or the browser sends, it is not a proof
             raise ForbiddenError(_REFUSED) from None
