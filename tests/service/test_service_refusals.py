@@ -20,7 +20,22 @@ from service.serving import PASSWORD, Serving
 from service.test_service_api import Api
 
 # What one sees of a number while it is typed, and what no budget can be.
-EPSILONS = ["0", "0.", "0.0", "0.00001", ".", "", "-1", "1e-5", "1e-99", "101", "nan", "inf", "1/0"]
+EPSILONS = [
+    "0",
+    "0.",
+    "0.0",
+    "0.00001",
+    ".",
+    "",
+    "-1",
+    "1e-5",
+    "1e-99",
+    "101",
+    "nan",
+    "inf",
+    "1/0",
+    "٣",
+]
 DELTAS = ["1", "2", "1.", "-1", "1e9", "x"]
 BUDGETS = [(epsilon, "0") for epsilon in EPSILONS] + [("1", delta) for delta in DELTAS]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 import pytest
@@ -93,17 +94,21 @@ def test_pages_and_programs_cancel(serving: Serving) -> None:
 
 
 class Stuck:
-    """A pool that begins nothing."""
+    """A pool that ends nothing by itself."""
 
-    def submit(self, *_: Any) -> Future[Any]:
-        return Future()
+    def __init__(self) -> None:
+        self.begun: list[tuple[Any, Future[Any]]] = []
+
+    def submit(self, make: Any) -> Future[Any]:
+        self.begun.append((make, Future()))
+        return self.begun[-1][1]
 
 
 def test_plans_of_one_analyst_leave_room_for_others(
     serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    planner = Planner(own_process=False)
-    monkeypatch.setattr(planner, "_executor", Stuck)
+    planner, pool = Planner(own_process=False), Stuck()
+    monkeypatch.setattr(planner, "_executor", lambda: pool)
     monkeypatch.setattr("privclust.service.planner._MOMENT", 0.01)
 
     async def flood() -> None:
@@ -113,9 +118,13 @@ def test_plans_of_one_analyst_leave_room_for_others(
 
     asyncio.run(flood())
     waiting = [it for it in planner._kept["plan"].values() if not it.done()]
-    assert len(waiting) == 8
-    other = planner.plan_soon(serving.visits, serving.question(), "bob")
+    assert len(waiting) == 9  # one is being made
+    other = planner.plan_soon(serving.visits, serving.question(epsilon="0.7"), "bob")
     assert asyncio.run(other) is None
+    pool.begun[0][1].set_result({})
+    assert '"epsilon": "0.7"' in repr(pool.begun[1][0])  # it is bob's turn
+    pool.begun[1][1].set_exception(BrokenProcessPool())
+    assert len(pool.begun) == 3  # a process that dies stops nobody
 
 
 def test_what_takes_too_long_is_given_up() -> None:

@@ -151,11 +151,12 @@ def _main(folder: Path, made: str, word: str, limits: Limits) -> int:
             _label(folder, word, limits)
         else:
             _draw(folder, made, int(word), limits)
-    except MemoryError:  # unless the reader has taken it for a damaged file, which it may be
+    except MemoryError:
         return 1
     except (ValueError, OSError) as error:
-        # Its owner knows the file by another name.
+        # Its owner knows the file by another name, and a reader takes a lack of memory for damage.
         sentence = sentence_of(error).replace(str(folder / f"rows{word}"), "the uploaded file")
+        sentence = sentence.replace("is complete.", "is complete, or send fewer rows at once.")
         (folder / "refused").write_text(sentence, "utf-8")
         return _REFUSED
     return 0

@@ -40,7 +40,7 @@ Targets = tuple[tuple[float, ...], ...]
 
 _MOST_POINTS = 5000
 _LARGEST = 1_000_000
-_DECIMAL = re.compile(r"(\d{1,15}(\.\d{0,15})?|\.\d{1,15})([eE][+-]?\d)?")
+_DECIMAL = re.compile(r"(\d{1,15}(\.\d{0,15})?|\.\d{1,15})([eE][+-]?\d)?", re.A)
 _SWITCH = {"yes": True, "no": False}
 _NOT_ASKED = ("precomputed",)  # a table of distances cannot come with a question
 _FARTHEST = 1e15

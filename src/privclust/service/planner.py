@@ -11,10 +11,12 @@ import json
 import multiprocessing
 import os
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+from itertools import count
 from typing import Any
 
 from privclust.jobs.fit import sentence_of
@@ -47,7 +49,10 @@ class Planner:
 
     def __init__(self, *, own_process: bool = True, seconds: int = 120) -> None:
         self._own_process, self._seconds = own_process, seconds
-        self._of: dict[str, list[Future[Any]]] = {}
+        self._lock, self._is_busy = threading.RLock(), False
+        # What each user waits for, and whose turn was when.
+        self._turns: dict[str, deque[tuple[Future[Any], Callable[[], Any]]]] = {}
+        self._served, self._count = dict[str, int](), count(1)
         self._pool: Executor | None = None
         self._kept: dict[str, OrderedDict[str, Future[Any]]] = {
             what: OrderedDict() for what in _MOST_KEPT
@@ -78,6 +83,7 @@ class Planner:
 
     def close(self) -> None:
         """End the process, whatever it plans at the moment."""
+        self._turns.clear()
         if self._pool is None:
             return
         processes = list((getattr(self._pool, "_processes", None) or {}).values())
@@ -117,25 +123,48 @@ class Planner:
         except Exception as error:
             kept.pop(key, None)
             if isinstance(error, BrokenProcessPool):
-                self._pool = None
                 raise TooManyError(_BUSY) from None
             raise
 
     def _submit(self, user: str, make: Callable[..., Any], *given: Any) -> Future[Any]:
-        waiting = (not it.done() for kept in self._kept.values() for it in kept.values())
-        mine = [it for it in self._of.get(user, []) if not it.done()]
-        # A user who types on wants the newest plan; the oldest that was not begun gives way.
-        if len(mine) >= _MOST_EACH and not any(it.cancel() for it in mine):
-            raise TooManyError(_BUSY)
-        if sum(waiting) >= _MOST_WAITING:
-            raise TooManyError(_BUSY)
-        try:
-            made = self._executor().submit(make, *given)
-        except BrokenProcessPool:
-            self._pool = None
-            raise TooManyError(_BUSY) from None
-        self._of[user] = [*(it for it in mine if not it.done()), made]
+        """Let something be made when it is the user's turn; users take turns, one plan each."""
+        made = Future[Any]()
+        with self._lock:
+            mine = self._turns.setdefault(user, deque())
+            if len(mine) >= _MOST_EACH:  # whoever types on wants the newest plan
+                mine.popleft()[0].cancel()
+            elif sum(map(len, self._turns.values())) >= _MOST_WAITING:
+                raise TooManyError(_BUSY)
+            mine.append((made, partial(make, *given)))
+        self._begin_next()
         return made
+
+    def _begin_next(self) -> None:
+        with self._lock:
+            waiting = [user for user, plans in self._turns.items() if plans]
+            if self._is_busy or not waiting:
+                return
+            user = min(waiting, key=lambda user: self._served.get(user, 0))
+            self._served[user] = next(self._count)
+            made, make = self._turns[user].popleft()
+            self._is_busy = made.set_running_or_notify_cancel()
+            try:
+                self._executor().submit(make).add_done_callback(partial(self._end, made))
+            except BrokenProcessPool as error:
+                self._end(made, error)
+
+    def _end(self, made: Future[Any], ended: Future[Any] | BrokenProcessPool) -> None:
+        """Hand on what came of it, and begin the next one."""
+        error = ended if isinstance(ended, BaseException) else ended.exception()
+        with self._lock:
+            self._is_busy = False
+            if isinstance(error, BrokenProcessPool):
+                self._pool = None
+        if error is not None:
+            made.set_exception(error)
+        elif isinstance(ended, Future):
+            made.set_result(ended.result())
+        self._begin_next()
 
     def _executor(self) -> Executor:
         if self._pool is None:

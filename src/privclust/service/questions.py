@@ -41,7 +41,9 @@ _MOST_SHOWN = 12
 _FEW = 20
 _NO_TARGETS = "Give the public points among which new centres are chosen, one per line."
 FIELDS = ("family", "epsilon", "delta", "clusters", "columns", "options", "targets")
-_NUMBER = re.compile(r"\d{1,20}/\d{1,40}|(\d{1,20}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,2})?")
+_NUMBER = re.compile(
+    r"\d{1,20}/\d{1,40}|(\d{1,20}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,2})?", re.A
+)
 
 
 @dataclass(frozen=True)
