@@ -40,11 +40,11 @@ from privclust.density.smooth import smooth
 from privclust.exceptions import ParameterError
 from shapes_output import (
     OWN,
-    PLANE,
     SETTINGS,
     draw_comparison,
     draw_guide,
     main_table,
+    mixture_table,
     real_table,
     set_table,
     short_table,
@@ -250,7 +250,7 @@ def shapes(options: argparse.Namespace) -> None:
     for group, sets in GROUPS.items():
         if options.only and group not in options.only:
             continue
-        settings = SETTINGS if group in PLANE else SETTINGS[: 2 if group == "toy" else 1]
+        settings = SETTINGS[:2] if group == "toy" else SETTINGS
         for n, epsilon in settings:
             rows = [
                 *measure_sets(group, sets, n, epsilon, options.runs, options.rivals, options.seed)
@@ -434,6 +434,7 @@ def fill_pages(_: argparse.Namespace) -> None:
     put_table(PAGE, "shapes-trees", tree_table(read_rows("shapes-trees")))
     put_table(PAGE, "shapes-times", time_table(read_rows("shapes-times")))
     put_table(GUIDE, "shapes-expected", short_table(rows))
+    put_table(GUIDE, "mixture-expected", mixture_table(read_rows("mixture-fits")))
     print(short_table(rows))
 
 

@@ -8,16 +8,16 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 from sklearn.datasets import make_blobs, make_moons
-from sklearn.mixture import GaussianMixture
 
 from keeping import markdown, run_line
-from privclust import PrivateDensity, PrivateSummary
+from privclust import PrivateDensity, PrivateGaussianMixture, PrivateSummary
 from shapes_sets import declared_bounds
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "gallery" / "plot_compare_clusterers.py"
 COLOURS = np.array(["#377eb8", "#ff7f00", "#4daf4a", "#f781bf"])
-SETTINGS = ((10_000, 1.0), (10_000, 0.2), (2000, 1.0))
+SETTINGS = ((10_000, 1.0), (10_000, 0.2), (2000, 1.0), (100_000, 1.0))
 PLANE = ("held", "fresh", "new", "untouched", "one cluster")
+SOLID = ("three columns", "three columns, one cluster")
 OWN = ("density, k found", "density, k given", "no privacy: density, k found")
 
 
@@ -98,25 +98,41 @@ def time_table(rows: list[dict[str, str]]) -> str:
 def short_table(rows: list[dict[str, str]]) -> str:
     """Return what to expect of a density, for the guide."""
     wanted = {"density, k found": "k found", "density, k given": "k given"}
+    groups = {"2": (PLANE[:-1], "one cluster"), "3": (SOLID[:1], SOLID[1])}
     lines = []
-    for n, e in SETTINGS:
-        told = {"rows": f"{n}", "epsilon": f"{e}"}
-        cells = [
-            np.mean(
-                [
-                    float(row["score"])
-                    for row in rows
-                    if row["method"] == method
-                    and row["group"] in PLANE[:-1]
-                    and all(row[name] == value for name, value in told.items())
-                ]
-            )
-            for method in wanted
-        ]
-        alone = _mean(rows, method="density, k found", group="one cluster", **told).split(" ")[0]
-        lines.append([f"{n:,}", "2", f"{e:g}", *(f"{cell:.2f}" for cell in cells), alone])
+    for columns, (shapes, alone) in groups.items():
+        for n, e in sorted(SETTINGS):
+            told = {"rows": f"{n}", "epsilon": f"{e}"}
+            own = [row for row in rows if row["group"] in shapes]
+            cells = [_mean(own, method=method, **told).split(" ")[0] for method in wanted]
+            cells.append(_mean(rows, method=OWN[0], group=alone, **told).split(" ")[0])
+            lines.append([f"{n:,}", columns, f"{e:g}", *cells])
     heads = ["rows", "columns", "ε", *wanted.values(), "one cluster called one"]
     return markdown(heads, lines)
+
+
+def mixture_table(rows: list[dict[str, str]]) -> str:
+    """Return what to expect of a mixture, for the guide."""
+    methods = {"mixture": "mixture", "k-means": "k-means", "scikit-learn": "without privacy"}
+    sets = {
+        "300x3": "300", "500x2": "500", "1000x2": "1,000", "2000x4": "2,000", "5000x6": "5,000",
+        "unbalanced": "10,000", "overlapping": "10,000",
+    }  # fmt: skip
+    columns = {"unbalanced": "4, unbalanced", "overlapping": "4, overlapping"}
+    lines = []
+    for name, n in sets.items():
+        for budget, told in {"δ": "1, with δ", "pure": "1"}.items():
+            cells = []
+            for method in methods:
+                own = [
+                    float(row["ari"])
+                    for row in rows
+                    if (row["set"], row["method"]) == (name, method)
+                    and row["budget"] in (budget, "none")
+                ]
+                cells.append(f"{np.mean(own):.2f}" if own else "–")
+            lines.append([n, columns.get(name, name.partition("x")[2]), told, *cells])
+    return markdown(["rows", "columns", "ε", *methods.values()], lines)
 
 
 def draw_comparison(path: Path) -> None:
@@ -138,16 +154,16 @@ def draw_guide(path: Path, n_rows: int = 10_000) -> None:
     figure, panels = plt.subplots(1, 4, figsize=(12, 3.2))
     round_ones = make_blobs(n_rows, centers=3, cluster_std=1.1, random_state=30)[0]
     long_ones = make_blobs(n_rows, centers=3, random_state=170)[0] @ [[0.6, -0.6], [-0.4, 0.8]]
-    for panel, rows, title in zip(
-        panels, (round_ones, long_ones), ("round: k-means", "long: mixture"), strict=False
-    ):
-        model = PrivateSummary(epsilon=1.0, bounds=declared_bounds(rows)).fit(rows)
-        mixed = model.cluster(GaussianMixture(3, random_state=0))
-        release = model.kmeans(3) if "k-means" in title else mixed
-        sizes = np.clip(15 * model.counts_ / np.quantile(model.counts_, 0.9), 1, 30)
-        labels = release.predict(model.cells_)
-        panel.scatter(*model.cells_.T, s=sizes, c=COLOURS[labels], linewidths=0)
-        panel.set_title(title)
+    bounds = declared_bounds(round_ones)
+    model = PrivateSummary(epsilon=1.0, bounds=bounds).fit(round_ones)
+    sizes = np.clip(15 * model.counts_ / np.quantile(model.counts_, 0.9), 1, 30)
+    labels = model.kmeans(3).predict(model.cells_)
+    panels[0].scatter(*model.cells_.T, s=sizes, c=COLOURS[labels], linewidths=0)
+    panels[0].set_title("round: k-means")
+    mixture = PrivateGaussianMixture(3, epsilon=1.0, bounds=declared_bounds(long_ones))
+    drawn, labels = mixture.fit(long_ones).sample(1500, random_state=0)
+    panels[1].scatter(*drawn.T, s=4, c=COLOURS[labels], linewidths=0)
+    panels[1].set_title("long: mixture")
     curved = make_moons(n_rows, noise=0.06, random_state=0)[0]
     nothing = np.random.default_rng(0).random((n_rows, 2))
     for panel, rows, title in zip(
