@@ -121,6 +121,8 @@ def test_a_map_of_small_towns_needs_finer_cells_and_gets_them():
         for model in (coarse, fine)
     ]
     assert scores[1] > 0.95 > 0.6 > scores[0]
+    few = [PrivateDensity(least=one, bounds=(0, 200)).fit(rows[:300]) for one in (0.01, 1e-6)]
+    assert few[0].counts_.shape[0] > 0.8 * few[1].counts_.shape[0]  # nothing so small stands out
     assert Density(fine.release()).clusters().n_clusters == fine.clusters(least=0.001).n_clusters
 
 

@@ -33,8 +33,9 @@ _COUNT = 0.03
 # noise there is, few rows bear few cells: chance counts as such an error too.
 _ROWS_OF_A_CELL, _CHANCE = math.sqrt(2), 0.7
 # Cells along an axis, by the number of columns. For smaller clusters than the usual ones there are
-# as many times more cells, up to twice as many along an axis.
-_FEWEST, _MOST, _FINER = 4, {1: 256, 2: 128, 3: 32}, 2
+# as many times more cells, up to twice as many along an axis, as long as a cluster's rows stand out
+# by this number of errors.
+_FEWEST, _MOST, _FINER, _CLEAR = 4, {1: 256, 2: 128, 3: 32}, 2, 5.0
 
 _HIDDEN = Note(
     "clusters-hidden",
@@ -113,7 +114,8 @@ def ask_density(door: PointRows, run: Run, least: float) -> CountedGrid:
     error = math.hypot(whole.table_error(for_cells, 1), _CHANCE)
     columns = len(door.schema)
     bearable = (n_rows / (_ROWS_OF_A_CELL * error)) ** (1 / columns)
-    finer = max(LEAST.default / least, 1.0) ** (1 / columns)
+    smallest = max(least, _CLEAR * error / n_rows)
+    finer = max(LEAST.default / smallest, 1.0) ** (1 / columns)
     side = round(min(bearable * finer, _MOST[columns] * min(finer, _FINER)))
     grid = Grid.over(door.schema, max(side, _FEWEST))
     counts = _ask_counts(door, run, grid, for_cells)

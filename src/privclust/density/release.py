@@ -139,10 +139,8 @@ def _check(release: Release) -> None:
     if any(len(arrays[name]) != 1 for name in ("counts_error", "n_rows", "n_rows_error")):
         raise ReleaseError("A density has one number of rows and one of each error; correct it.")
     least = release.parameters.get("least", LEAST.default)
-    if isinstance(least, bool) or not isinstance(least, int | float) or not 0 < least <= 1:
-        raise ReleaseError(
-            "The least share of a cluster is above 0 and at most 1; correct 'least'."
-        )
+    if isinstance(least, bool) or not isinstance(least, int | float) or not 0 < least < 1:
+        raise ReleaseError("The least share of a cluster is above 0 and below 1; correct 'least'.")
     check_not_negative(release, "counts_error", "n_rows", "n_rows_error")
     check_cell_labels(release, cells)
 
