@@ -8,7 +8,7 @@ asked, what to ask, what to keep and what to publish; the order of these is in `
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, ClassVar, Self
@@ -144,7 +144,7 @@ class PrivateEstimator(BaseEstimator):
         return fit_in_order(self, X, run=run, then=then, public=public)
 
     def _warn_of_doubts(self) -> None:
-        for message in self.warnings_:
+        for message in (*self.warnings_, *self._advice()):
             self._warn(message, LowSignalWarning)
         if len(self._uncharged) > 1:
             epsilons, deltas = zip(*self._uncharged, strict=True)
@@ -155,6 +155,10 @@ class PrivateEstimator(BaseEstimator):
                 "a ledger, which keeps within what was granted.",
                 PublicFactWarning,
             )
+
+    def _advice(self) -> Iterable[str]:
+        """Return what would help where noise hides the clusters, a sentence each."""
+        return ()
 
     def _count_uncharged(self) -> None:
         """Add this fit to those of this model that no ledger adds up."""

@@ -151,9 +151,9 @@ def test_warnings_blame_the_line_of_the_caller(record):
         else:
             model.fit(record.public_data(), source=record.data())
     assert {Path(warning.filename).name for warning in caught} <= {Path(__file__).name}
-    assert (
-        tuple(str(w.message) for w in caught if w.category is LowSignalWarning) == model.warnings_
-    )
+    told = tuple(str(w.message) for w in caught if w.category is LowSignalWarning)
+    assert told[: len(model.warnings_)] == model.warnings_
+    assert len(told) <= len(model.warnings_) + 1  # what would help is told, not released
 
 
 @every_estimator

@@ -45,6 +45,11 @@ LOST_MEAN = 1.0
 
 _REMEDY = "raise epsilon, allow a delta, or ask plan() what to expect"
 HIDDEN = Note("clusters-hidden", f"Noise hides some of the clusters at this budget; {_REMEDY}.")
+_MOSTLY_HIDDEN = Note(
+    "clusters-hidden",
+    "Noise hides most of the clusters at this budget, so that most centres and sizes are noise; "
+    f"ask for fewer clusters, {_REMEDY}.",
+)
 _UNSEEN = Note(
     "rows-unseen",
     "At this budget even the mean of the rows would be noise, so the centres are spread over the "
@@ -90,7 +95,8 @@ def ask_cells_given_count(
     centres, errors = ask_refined_centres(
         view, purse.remaining, n_rows, seeds.centres, seeds.within, seeds.sketch
     )
-    notes = () if seeds.n_live >= n_clusters else (HIDDEN,)
+    hidden = _MOSTLY_HIDDEN if seeds.n_live <= n_clusters / 2 else HIDDEN
+    notes = () if seeds.n_live >= n_clusters else (hidden,)
     return ask_cluster_sizes(view, centres, errors, for_sizes, "cells", notes)
 
 

@@ -27,6 +27,7 @@ from privclust.clustering.plan import INERTIA, Planned, synthetic_rows
 from privclust.clustering.predicting import PointLabels
 from privclust.clustering.refine import errors_in_data_units, with_doubt
 from privclust.clustering.release import cluster_arrays, metric_arrays, scaling_parameters
+from privclust.clustering.remedies import advice
 from privclust.clustering.result import KMeansResult
 from privclust.clustering.task import AUTO, DEFAULT_CLUSTERS, KMEANS, N_CLUSTERS, RESCALE
 from privclust.data.points.door import PointRows, Region, region_of
@@ -197,6 +198,9 @@ class KMeansEstimator(PointLabels, RowsEstimator):
         return planned.with_profiles(planned.rehearse(clumps, INERTIA), k)
 
     # The steps of a fit.
+    def _advice(self) -> Iterator[str]:
+        return advice(self)
+
     def _check_before_charge(self, door: PointRows, public: Any = None) -> None:
         check_clusters(self._n_clusters_or(max(DEFAULT_RANGE)), door.domain.dimension)
         if self.profile_share is not None:

@@ -28,6 +28,7 @@ from privclust.clustering.release import (
     arrays_from_cells,
     scaling_parameters,
 )
+from privclust.clustering.remedies import advice
 from privclust.clustering.result import SummaryResult
 from privclust.clustering.summarise import Overview, ask_summary
 from privclust.clustering.task import SUMMARISE
@@ -295,6 +296,9 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
         profiles = result.profiles
         keep_profiles(self, None if profiles is None else profiles.counts)
         self._profile_centers = None if profiles is None else profiles.centers
+
+    def _advice(self) -> Iterator[str]:
+        return advice(self)
 
     def _noisy_number(self, result: SummaryResult) -> Noisy:
         return Noisy(np.array([result.cells.n_rows]), result.cells.n_rows_error)
