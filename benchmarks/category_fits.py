@@ -19,7 +19,7 @@ from category_measures import MetricOnly
 from privclust import Schema
 from privclust.budget import Budget
 from privclust.categories.context import association, choose_context
-from privclust.categories.learn import METHODS, ask_metric, usual_method
+from privclust.categories.learn import METHODS, USUAL_CONTEXT, ask_metric, usual_method
 from privclust.categories.metric import CategoricalMetric, attribute_metric
 from privclust.categories.pair_tables import PairTableCells, combine_margins, number_of_rows
 from privclust.categories.shrinkage import Estimate, clip_tables
@@ -65,7 +65,7 @@ class Fits:
         method: str,
         epsilon: float,
         delta: float = 0,
-        context_size: int = 3,
+        context_size: int | str = 3,
         targets: tuple[int, ...] | None = None,
         *,
         contexts: bool = False,
@@ -87,7 +87,8 @@ class Fits:
             return self._rival(method, budget)
         options = ContextOptions(
             targets=chosen,
-            context_size=context_size,
+            context_size=USUAL_CONTEXT if context_size == "auto" else int(context_size),
+            fits_noise=context_size == "auto",
             selection_share=0.5 if only_contexts else 0.3,
             noise=noise or "exact",
         )
@@ -122,10 +123,10 @@ class Fits:
 
 def _remembered(scores: Callable[..., Any]) -> Callable[..., Any]:
     """Return the scores of all sets of attributes, computed once for each target."""
-    known: dict[tuple[int, int, int], Any] = {}
+    known: dict[tuple[Any, ...], Any] = {}
 
     def found(sets: Sequence[tuple[int, ...]], scale: EntropyScale, target: int) -> Any:
-        key = len(sets[0]), scale.n_rows, target
+        key = tuple(sets), scale.n_rows, target
         if key not in known:
             known[key] = scores(sets, scale, target)
         return known[key]

@@ -27,6 +27,7 @@ __all__ = [
     "BUDGETS",
     "DELTA",
     "Order",
+    "budget_of",
     "contestants",
     "dphd_of_source",
     "gan_of_source",
@@ -69,7 +70,7 @@ def contestants(epsilon: float | None, rho: float | None) -> dict[str, Order]:
 
 def private(epsilon: float | None, rho: float | None, **parameters: object) -> Order:
     """Return one of our methods at a budget of ε, or of ρ."""
-    budget = _budget(epsilon, rho)
+    budget = budget_of(epsilon, rho)
 
     def order(source: np.ndarray, target: np.ndarray, k: int, seed: int) -> np.ndarray:
         model = SOURCE_TARGET.model(k, **budget, **parameters)
@@ -82,14 +83,14 @@ def kmeans_of_source(
     epsilon: float | None, rho: float | None, n_centres: int, radius: float | None = None
 ) -> Order:
     """Return the baseline that releases private k-means centres of S; the paper has 100."""
-    return _instead_of_source(PrivateKMeans(n_centres), _budget(epsilon, rho), radius)
+    return _instead_of_source(PrivateKMeans(n_centres), budget_of(epsilon, rho), radius)
 
 
 def dphd_of_source(
     epsilon: float | None, rho: float | None, n_centres: int, radius: float | None = None
 ) -> Order:
     """Return the baseline of Balcan and others (2017), with which the paper clusters S."""
-    return _instead_of_source(PrivateHighDimKMeans(n_centres), _budget(epsilon, rho), radius)
+    return _instead_of_source(PrivateHighDimKMeans(n_centres), budget_of(epsilon, rho), radius)
 
 
 def gan_of_source(
@@ -97,7 +98,7 @@ def gan_of_source(
 ) -> Order:
     """Return the baseline that draws points from a private generator of S; it needs δ."""
     model = PrivateWGAN(2)  # its clusters are not used
-    return _instead_of_source(model, _budget(epsilon, rho), radius, lambda: model.sample(n_draws))
+    return _instead_of_source(model, budget_of(epsilon, rho), radius, lambda: model.sample(n_draws))
 
 
 def targets_alone(epsilon: float | None, rho: float | None, radius: float | None = None) -> Order:
@@ -185,5 +186,6 @@ def _noisy(
     return counts + rng.normal(0, 1 / math.sqrt(2 * share * rho), counts.shape)
 
 
-def _budget(epsilon: float | None, rho: float | None) -> dict[str, float | Budget]:
+def budget_of(epsilon: float | None, rho: float | None) -> dict[str, Any]:
+    """Return the parameters of an estimator at a budget of ε, or of ρ."""
     return {"epsilon": epsilon} if rho is None else {"budget": Budget.of_rho(rho, DELTA)}

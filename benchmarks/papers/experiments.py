@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+import beyond
 import dilca
 import dilca_tests
 import targets
@@ -30,6 +31,7 @@ EXPERIMENTS = {
     "tau-rounds": Experiment("DP-τCC, Figure 3 and supplement, Figure 2", tau.rounds),
     "tau-h": Experiment("DP-τCC, supplement, Figure 3", tau.choice_share),
     "tau-columns": Experiment("DP-τCC, supplement, Figures 4 to 6", tau.columns),
+    "tau-beyond": Experiment("beyond DP-τCC: numbers of clusters found", beyond.found_sizes),
     "zones-gaps": Experiment("SubCluster-Guarantee, Figures 3 and 4", zones.gaps),
     "zones-convergence": Experiment(
         "SubCluster-Guarantee, the claim of the title", zones.convergence
@@ -48,6 +50,7 @@ EXPERIMENTS = {
     "targets-adaptation": Experiment(
         "source-target, the use in domain adaptation", targets.adaptation
     ),
+    "targets-beyond": Experiment("beyond NNA: costs that can be promised", beyond.certified),
     "dilca-values": Experiment("DP-DILCA, Figures 2, 3 and 8", dilca.values),
     "dilca-ward": Experiment("DP-DILCA, Figure 4", dilca.ward),
     "dilca-neighbours": Experiment("DP-DILCA, Figure 5", dilca.neighbours),
@@ -58,4 +61,5 @@ EXPERIMENTS = {
     "dilca-kmeans": Experiment("DP-DILCA, Figure 12", dilca.kmeans),
     "dilca-times": Experiment("DP-DILCA, Table 6", dilca.times),
     "dilca-examples": Experiment("DP-DILCA, Tables 7 and 8", dilca.examples),
+    "dilca-beyond": Experiment("beyond DP-DILCA: sizes of contexts", beyond.chosen_contexts),
 }

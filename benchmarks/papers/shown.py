@@ -11,10 +11,12 @@ from special import (
     beyond_chance,
     bound_lines,
     dilca_seconds,
+    gains,
     gap_ratios,
     largest_p,
     leaked,
     per_target_published,
+    promises,
     settings,
     shares,
     test_statistics,
@@ -40,6 +42,24 @@ TABLES: dict[str, Callable[[Rows], str]] = {
         "tau-columns", lambda r: pivot(r, ("by", "method"), head="columns: "), measure="ari"
     ),
     "tau-seconds": table_of("tau-columns", beside_times, measure="seconds"),
+    "tau-beyond": table_of(
+        "tau-beyond", lambda r: pivot(r, ("set", "by", "method"), **BY_EPSILON), measure="nmi"
+    ),
+    "tau-beyond-gains": table_of(
+        "tau-beyond",
+        gains(
+            ("K, L and I found", "the paper, K and L given"),
+            ("K, L and I found", "repaired, K and L given"),
+            ("K, L, I and h found", "K, L and I found"),
+        ),
+        measure="nmi",
+    ),
+    "tau-beyond-sizes": table_of(
+        "tau-beyond",
+        lambda r: pivot(r, ("set", "method"), digits=1, **BY_EPSILON, errors=False),
+        measure="row clusters",
+        method=("K, L and I found", "K, L, I and h found"),
+    ),
     "zones-gaps": table_of("zones-gaps", gap_ratios, measure="CostGap, mean of all ε"),
     "zones-gaps-epsilon": table_of(
         "zones-gaps", lambda r: pivot(r, **BY_EPSILON), measure="CostGap"
@@ -74,6 +94,7 @@ TABLES: dict[str, Callable[[Rows], str]] = {
         lambda r: pivot(r, ("set", "by", "method"), digits=0, head="coreset: "),
         measure="share",
     ),
+    "targets-beyond": table_of("targets-beyond", promises),
     "targets-bounds": table_of("targets-bounds", bound_lines, measure="Diff"),
     "targets-lower": table_of(
         "targets-bounds",
@@ -136,6 +157,33 @@ TABLES: dict[str, Callable[[Rows], str]] = {
     ),
     "dilca-kmeans": table_of(
         "dilca-kmeans", lambda r: pivot(r, ("set", "by", "method"), **BY_EPSILON)
+    ),
+    "dilca-beyond": table_of(
+        "dilca-beyond", lambda r: pivot(r, ("set", "by", "method"), **BY_EPSILON), measure="Pearson"
+    ),
+    "dilca-beyond-gains": table_of(
+        "dilca-beyond",
+        gains(
+            ("max-relevance, size chosen", "max-relevance, 3"),
+            ("max-dependency, size chosen", "max-dependency, 3"),
+            ("greedy-dependency, 3", "max-dependency, 3"),
+        ),
+        measure="Pearson",
+    ),
+    "dilca-beyond-gains-l1": table_of(
+        "dilca-beyond",
+        gains(
+            ("max-relevance, size chosen", "max-relevance, 3"),
+            ("max-dependency, size chosen", "max-dependency, 3"),
+            ("greedy-dependency, 3", "max-dependency, 3"),
+            more_is_better=False,
+        ),
+        measure="L1",
+    ),
+    "dilca-beyond-l1": table_of(
+        "dilca-beyond",
+        lambda r: pivot(r, ("set", "by", "method"), digits=3, **BY_EPSILON),
+        measure="L1",
     ),
     "dilca-times": table_of("dilca-times", dilca_seconds),
     "dilca-contexts": table_of(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from experiments import EXPERIMENTS
+from judging import Figure, ahead, figure
 from pivoting import Line, Rows, cell, named, picked, pivot, published, with_a_gap
 
 from keeping import markdown
@@ -15,10 +17,12 @@ __all__ = [
     "beyond_chance",
     "bound_lines",
     "dilca_seconds",
+    "gains",
     "gap_ratios",
     "largest_p",
     "leaked",
     "per_target_published",
+    "promises",
     "settings",
     "shares",
     "test_statistics",
@@ -72,6 +76,56 @@ def _other(name: str, method: str, at: str, mean: str) -> Line:
         "mean": mean,
         "error": "",
     }
+
+
+def gains(*pairs: tuple[str, str], more_is_better: bool = True) -> Callable[[list[Line]], str]:
+    """Return by how much one method is ahead of another, by ε, and on how many sets for certain.
+
+    The mean is over the sets that the rules were chosen on, and over those that were held out.
+    """
+
+    def make(rows: list[Line]) -> str:
+        values = sorted({row["at"] for row in rows}, key=float)
+        body = []
+        for by in dict.fromkeys(row["by"] for row in rows):
+            keyed = {(r["set"], r["method"], r["at"]): figure(r) for r in picked(rows, by=by)}
+            sets = list(dict.fromkeys(key[0] for key in keyed))
+            for ours, theirs in pairs:
+                told = [
+                    _gain([(keyed[s, ours, at], keyed[s, theirs, at]) for s in sets])
+                    for at in values
+                ]
+                body.append([f"{by}: {', '.join(sets)}", f"{ours}, less {theirs}", *told])
+        better = "more" if more_is_better else "less"
+        told = "sets for certain ahead and behind, of all that have a value"
+        return markdown(["sets", f"gain ({better} is better; {told})", *map(_at, values)], body)
+
+    return make
+
+
+def _at(value: str) -> str:
+    return f"ε = {value}"
+
+
+def _gain(both: list[tuple[Figure, Figure]]) -> str:
+    """Return the mean difference, and how many sets are ahead and behind."""
+    known = [pair for pair in both if not any(np.isnan(one.mean) for one in pair)]
+    if not known:
+        return ""
+    signs = [ahead(*pair) for pair in known]
+    mean = np.mean([mine.mean - yours.mean for mine, yours in known])
+    return f"{mean:+.3f} ({signs.count(1)}, {signs.count(-1)} of {len(signs)})"
+
+
+def promises(rows: list[Line]) -> str:
+    """Return costs: true, promised, and those of the centres alone; and how often it was kept."""
+    measures = ("true", "promised", "its centres alone", "kept")
+    keyed = {(r["set"], r["by"], r["method"], r["measure"]): r for r in rows}
+    body = [
+        [*map(named, key), *(cell(keyed.get((*key, m)), 4, errors=False) for m in measures)]
+        for key in dict.fromkeys(key[:3] for key in keyed)
+    ]
+    return markdown(["set", "by", "method", *measures], body)
 
 
 def beside_times(rows: list[Line]) -> str:
