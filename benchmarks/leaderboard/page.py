@@ -197,19 +197,19 @@ def draw(rows: list[dict[str, str]], path: Path) -> None:
 
 
 def origin(rows: list[dict[str, str]], methods: list[str]) -> str:
-    """Return where the rows come from, and what is missing among them."""
-    told = []
-    keys = ("setting", "commit", "date", "machine", "seed", "delta")
-    for key in dict.fromkeys(tuple(row[k] for k in keys) for row in rows):
-        own = [row for row in rows if tuple(row[k] for k in keys) == key]
-        runs = len({row["run"] for row in own})
-        sets = ", ".join(dict.fromkeys(row["set"] for row in own))
-        setting, commit, date, machine, seed, delta = key
-        told.append(
-            f"{setting} setting, up to {runs} runs, seed {seed}, commit {commit}, {date}, "
-            f"{machine}, δ = {delta} ({sets})"
-        )
-    return f"*Run: {'; '.join(told)}.*\n\n{missing(rows, methods)}"
+    """Return where the rows of each method come from, and what is missing among them."""
+    cells: dict[str, dict[tuple[str, str], int]] = defaultdict(lambda: defaultdict(int))
+    for row in rows:
+        cells[row["method"]][row["set"], row["epsilon"]] += 1
+    lines = []
+    for method, runs in cells.items():
+        own = [row for row in rows if row["method"] == method]
+        told = (", ".join(dict.fromkeys(row[key] for row in own)) for key in ("commit", "date"))
+        sets, least, most = len({name for name, _ in runs}), min(runs.values()), max(runs.values())
+        lines.append([method, sets, f"{least}" if least == most else f"{least} to {most}", *told])
+    heads = ["method", "sets", "runs at each ε", "commits", "dates"]
+    about = ", ".join(dict.fromkeys(f"{row['machine']}, δ = {row['delta']}" for row in rows))
+    return f"{markdown(heads, lines)}\n\n*{about}.*\n\n{missing(rows, methods)}"
 
 
 def missing(rows: list[dict[str, str]], methods: list[str]) -> str:

@@ -133,7 +133,7 @@ def test_the_page_is_filled_from_the_results_alone(rows, board, tmp_path):
     board.publish(*files, page, [*rows[0], "another"], readme)
     text = page.read_text("utf-8")
     assert "**tiny: 400 points, 2 dimensions, k = 3**" in text
-    assert "tiny setting, up to 1 runs, seed 0" in text
+    assert "| privclust | 1 | 1 |" in text  # one set, one run at each ε
     assert "was not run on it: another on tiny." in text
     assert "ahead by more than 2 % on 0 of 1 sets" in text  # of 300 rows, not of 20 000
     assert "of 1 pairs of a set and an ε" in readme.read_text("utf-8").replace("Of", "of")
