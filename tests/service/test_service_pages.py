@@ -21,6 +21,7 @@ from privclust.service.offers import OFFERS
 from privclust.service.planner import _in_plain_words
 from privclust.service.questions import FitQuestion, mock_data
 from privclust.service.remote import RemoteDataset, RemoteService, question_of
+from privclust.service.web.browse import round_to_error
 from service.browser import Browser, message, services_on, signed_in
 from service.clocks import later, run_one
 from service.serving import PASSWORD, SCHEMA, Serving
@@ -331,3 +332,18 @@ def test_a_flat_comparison_is_not_drawn_as_a_trend() -> None:
 
 def test_the_model_of_a_page_is_one_of_ours() -> None:
     assert PrivateKMeans.__name__ in FitQuestion.parse({"epsilon": "1"}, SCHEMA).to_python(URL)
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        ("2.776e-17 ± 0.2", "0.0 ± 0.2"),
+        ("-3e-05 ± 0.04", "0.00 ± 0.04"),
+        ("79.18 ± 4", "79 ± 4"),
+        ("0.6347 ± 0.15", "0.63 ± 0.15"),
+        ("1,140 ± 94", "1,140 ± 94"),
+        ("older, low cost; 139 ± 94 rows", "older, low cost; 139 ± 94 rows"),
+    ],
+)
+def test_a_number_has_the_digits_of_its_error(cell: str, shown: str) -> None:
+    assert round_to_error(cell) == shown

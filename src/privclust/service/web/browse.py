@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Sequence
 from typing import Any
@@ -45,6 +46,7 @@ router = APIRouter(include_in_schema=False)
 _OPTION, _COLUMNS, _LONG = "option-", "columns-", "lines-"
 _WIDE = 8  # columns of a table
 _MEDIA = {".csv": "text/csv", ".parquet": "application/vnd.apache.parquet"}
+_WITH_ERROR = re.compile(r"(-?[\d.]+(?:e[+-]\d+)?) ± ([\d.]+)")
 _COMPARED = ("1/4", "1/2", "1", "2", "4")  # multiples of the ε asked for
 
 
@@ -184,7 +186,7 @@ def job_page(job_id: str, visit: Visitor, free: str = "") -> Response:
     return visit.page(
         "job",
         job=job,
-        asked=describe_question(job.asked),
+        asked=_in_words(job.asked),
         words=summarise(job.asked),
         progress=services.progress_of(job) if visit.user.is_steward else "",
         ready=services.jobs.ready_at(job),
@@ -194,6 +196,14 @@ def job_page(job_id: str, visit: Visitor, free: str = "") -> Response:
         deleted=job.state == "done" and not services.releases.is_there(job.release_id),
         **_as_code(services, job.dataset_id, job.asked),
     )
+
+
+def _in_words(asked: dict[str, Any]) -> dict[str, Any]:
+    """Return a question under the names that forms have for its parts."""
+    offer = OFFERS.get(asked["family"])
+    labels = {option.name: option.label for option in offer.options} if offer else {}
+    labels |= {"epsilon": "ε", "delta": "δ"}
+    return {labels.get(name, name): value for name, value in describe_question(asked).items()}
 
 
 def _as_code(services: Services, dataset_id: str, asked: dict[str, Any]) -> dict[str, Any]:
@@ -242,13 +252,25 @@ def release_page(release_id: str, visit: Visitor) -> Response:
         "release",
         release=stored,
         words=summarise(stored.asked),
-        tables=[turn_if_wide(it.headings, it.lines) for it in release.facts().listings],
+        tables=[
+            turn_if_wide(it.headings, [[*map(round_to_error, line)] for line in it.lines])
+            for it in release.facts().listings
+        ],
         signal=release.signal,
         warnings=release.parameters.get("warnings", ()),
         draws_rows=release.kind == "summary",
         job=services.jobs.of_release(release_id, visit.user),
         **_as_code(services, stored.dataset_id, stored.asked),
     )
+
+
+def round_to_error(cell: str) -> str:
+    """Return a number without the digits that its error makes meaningless; other cells as is."""
+    found = _WITH_ERROR.fullmatch(cell)
+    if not found:
+        return cell
+    digits = len(found[2].partition(".")[2])
+    return f"{float(found[1]):z.{digits}f} ± {found[2]}"
 
 
 def turn_if_wide(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> dict[str, Any]:
