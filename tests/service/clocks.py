@@ -14,7 +14,7 @@ from privclust.service.clock import tick_after
 from privclust.service.database import Database
 from privclust.service.jobs import Queue
 from privclust.service.settings import Settings
-from privclust.service.worker import ProgressSender, run_at
+from privclust.service.worker import Progress, run_at
 
 
 class FalseClock:
@@ -48,7 +48,7 @@ def later(seconds: int = 3600) -> None:
     clock.sleep_until(clock.now() + seconds)
 
 
-def run_one(database: Database, settings: Settings, telling: ProgressSender | None = None) -> bool:
+def run_one(database: Database, settings: Settings, telling: Progress | None = None) -> bool:
     """Let the worker run the next job at the next tick, and wait until its end shows."""
     tick = tick_after(clock.now(), settings.tick_seconds)
     clock.sleep_until(tick)

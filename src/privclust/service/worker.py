@@ -1,8 +1,8 @@
 """The worker: a process of its own that takes jobs, fits, and stores releases. It never retries.
 
 It begins jobs at ticks and shows their ends at ticks; in between nothing that others see changes.
-How far a job is goes through a pipe into the server's memory: numbers of rows are private, stewards
-see them, and nothing of them is stored.
+How far a job is stands in memory that it shares with the server: numbers of rows are private,
+stewards see them, and nothing of them is stored.
 """
 
 from __future__ import annotations
@@ -35,17 +35,18 @@ from privclust.service.releases import card_of, file_of
 from privclust.service.settings import Settings
 from privclust.unit import Unit
 
-_APART = 0.5  # seconds
+_APART, _LONGEST = 0.5, 200  # seconds, bytes
 
 
-class ProgressSender:
-    """The worker's end of the pipe; called with rows read and rows in all, as a fit does.
+class Progress:
+    """How far a job is, in memory that the worker and its server share.
 
-    ``pipe``: where to tell; nobody listens if not given.
+    The worker calls it with rows read and rows in all, as a fit does; the server asks it.
     """
 
-    def __init__(self, pipe: Connection | None = None) -> None:
-        self._pipe, self._job, self._last = pipe, "", 0.0
+    def __init__(self) -> None:
+        self._shared = multiprocessing.get_context("spawn").RawArray("c", _LONGEST)
+        self._job, self._last = "", 0.0
 
     def begin(self, job_id: str) -> None:
         """Tell of this job from now on."""
@@ -53,34 +54,15 @@ class ProgressSender:
 
     def __call__(self, rows: int, of: int | None) -> None:
         """Tell how far the job is, at most twice a second."""
-        if self._pipe is None or time.monotonic() < self._last + _APART:
-            return
-        self._last = time.monotonic()
-        whole = "" if of is None else f" of {of:,}"
-        try:
-            self._pipe.send((self._job, f"{rows:,}{whole} rows read in the current pass"))
-        except OSError:  # the server is gone, and this process soon too
-            self._pipe = None
-
-
-class ProgressReceiver:
-    """The server's end of the pipe: remembers the newest line."""
-
-    def __init__(self, pipe: Connection) -> None:
-        self._pipe, self._newest = pipe, ("", "")
-        threading.Thread(target=self._listen, daemon=True).start()
+        if time.monotonic() >= self._last + _APART:
+            self._last, whole = time.monotonic(), "" if of is None else f" of {of:,}"
+            words = f"{self._job} {rows:,}{whole} rows read in the current pass"
+            self._shared.value = words.encode()
 
     def of(self, job_id: str) -> str:
         """Return how far a job is, in words; empty if another one was last heard of."""
-        job, words = self._newest
+        job, _, words = self._shared.value.decode(errors="replace").partition(" ")
         return words if job == job_id else ""
-
-    def _listen(self) -> None:
-        try:
-            while True:
-                self._newest = self._pipe.recv()
-        except (EOFError, OSError):
-            self._pipe.close()
 
 
 _CHANGED = "the files changed since the steward checked them"
@@ -117,7 +99,7 @@ class ChangedError(ValueError):
 
 
 def run_at(
-    tick: int, database: Database, settings: Settings, telling: ProgressSender | None = None
+    tick: int, database: Database, settings: Settings, telling: Progress | None = None
 ) -> int | None:
     """Show what has ended, run the oldest job that may begin, and return when its end shows.
 
@@ -133,7 +115,7 @@ def run_at(
     taken = queue.take(tick)
     if taken is None:
         return None
-    dataset, telling = datasets.by_id(taken.dataset_id), telling or ProgressSender()
+    dataset, telling = datasets.by_id(taken.dataset_id), telling or Progress()
     telling.begin(taken.id)
     try:
         _check_unchanged(datasets, dataset)
@@ -155,7 +137,7 @@ def _check_unchanged(datasets: Datasets, dataset: Dataset) -> None:
 
 
 def fit_question(
-    taken: TakenJob, dataset: Dataset, data: Any, telling: ProgressSender | None = None
+    taken: TakenJob, dataset: Dataset, data: Any, telling: Progress | None = None
 ) -> FinishedJob:
     """Fit the model that answers a question to the rows, and return its release to be stored."""
     question = FitQuestion.parse(taken.asked, dataset.schema)
@@ -180,7 +162,7 @@ def fit_question(
     )
 
 
-def _work(settings: Settings, alive: Connection, tells: Connection) -> None:
+def _work(settings: Settings, alive: Connection, telling: Progress) -> None:
     """Run jobs until the server is gone; what the worker's process does."""
     from privclust.service.settings import log_to_stderr
 
@@ -188,7 +170,7 @@ def _work(settings: Settings, alive: Connection, tells: Connection) -> None:
     threading.Thread(target=_end_with_server, args=(alive,), daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(5)  # pages come first
-    database, telling = Database.open(settings.database, settings.head_place), ProgressSender(tells)
+    database = Database.open(settings.database, settings.head_place)
     shows: int | None = None
     tidied = 0
     while True:
@@ -224,7 +206,7 @@ class Worker:
         self._stop = threading.Event()
         self._process: Any = None
         self._ours: Connection | None = None
-        self._hearing: ProgressReceiver | None = None
+        self._progress = Progress()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def start(self) -> None:
@@ -242,7 +224,7 @@ class Worker:
 
     def progress(self, job_id: str) -> str:
         """Return how far a job of this server is, in words for stewards alone."""
-        return "" if self._hearing is None else self._hearing.of(job_id)
+        return self._progress.of(job_id)
 
     def stop(self) -> None:
         """End the process; a job that runs is interrupted."""
@@ -256,17 +238,10 @@ class Worker:
         # No job of this server can be running now, because its worker is not.
         Queue(database, self._settings.instance).interrupt_left_over()
         theirs, self._ours = self._context.Pipe(duplex=False)
-        told, tells = self._context.Pipe(duplex=False)
-        self._process = self._context.Process(
-            target=_work,
-            args=(self._settings, theirs, tells),
-            daemon=True,
-            name="privclust-worker",
-        )
+        given = (self._settings, theirs, self._progress)
+        self._process = self._context.Process(target=_work, args=given, daemon=True)
         self._process.start()
         theirs.close()
-        tells.close()
-        self._hearing = ProgressReceiver(told)
 
     def _end(self, how: Callable[[Any], None]) -> None:
         if self._process is not None:
