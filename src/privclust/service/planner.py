@@ -146,7 +146,7 @@ class Planner:
                 return
             user = min(waiting, key=lambda user: self._served.get(user, 0))
             self._served[user] = next(self._count)
-            made, make = self._turns[user].popleft()
+            made, make = self._turns[user].pop()  # the newest is the one that is looked at
             self._is_busy = made.set_running_or_notify_cancel()
             try:
                 self._executor().submit(make).add_done_callback(partial(self._end, made))
