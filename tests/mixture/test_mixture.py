@@ -10,6 +10,7 @@ from sklearn.mixture import GaussianMixture
 from privclust import (
     Box,
     Categories,
+    Ledger,
     Person,
     PrivateGaussianMixture,
     PrivateKMeans,
@@ -208,9 +209,15 @@ def test_categories_are_refused_before_anything_is_read():
         {"background": "yes"},
     ],
 )
-def test_wrong_parameters_are_refused(options):
+def test_wrong_parameters_are_refused_and_nothing_is_charged(options, tmp_path):
+    ledger = Ledger.open(tmp_path / "budget.db")
+    ledger.create_dataset("rows")
+    ledger.grant("rows", 1)
     with pytest.raises(ParameterError):
-        PrivateGaussianMixture(bounds=(-1, 1), **options).fit(np.zeros((5, 2)))
+        PrivateGaussianMixture(
+            **{"n_components": 2, "bounds": (-1, 1), "ledger": ledger, "dataset": "rows"} | options
+        ).fit(np.zeros((5, 2)))
+    assert not [entry for entry in ledger.history("rows") if entry.kind == "charge"]
 
 
 def test_a_release_answers_as_the_model_does(fitted, tmp_path):
