@@ -3,7 +3,7 @@
 ``python benchmarks/shapes.py PART`` measures one part and writes a file to ``benchmarks/results``:
 
 - ``shapes [--runs 10] [--rivals 10] [--only held ...]``: sets by formula, ``shapes.csv``;
-- ``real [--data FOLDER] [--runs 10]``: three real tables and a map of towns, ``shapes-real.csv``;
+- ``real [--data FOLDER] [--runs 10]``: three tables and two maps of towns, ``shapes-real.csv``;
 - ``trees [--runs 10]``: Ward's tree of a summary, ``shapes-trees.csv``;
 - ``times``: seconds of a fit by the number of rows, ``shapes-times.csv``;
 - ``page``: fills the tables of the pages from the files;
@@ -51,7 +51,17 @@ from shapes_output import (
     time_table,
     tree_table,
 )
-from shapes_sets import GROUPS, HELD, SOLID, TOY, Sets, declared_bounds, real_tables, towns
+from shapes_sets import (
+    GROUPS,
+    HELD,
+    MAPS,
+    SOLID,
+    TOY,
+    Sets,
+    TownMap,
+    declared_bounds,
+    real_tables,
+)
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "research" / "shapes.md"
@@ -270,7 +280,7 @@ def shapes(options: argparse.Namespace) -> None:
 
 
 def real(options: argparse.Namespace) -> None:
-    """Measure real tables against exact counts, and towns against conurbations."""
+    """Measure real tables against exact counts, and maps against groups of their places."""
     found: list[Row] = []
     for name, rows, schema in real_tables(options.data):
         for epsilon in (1.0, 0.2):
@@ -290,8 +300,9 @@ def real(options: argparse.Namespace) -> None:
                 }
             )
             print(found[-1], flush=True)
-    for n in TOWN_ROWS:
-        found += _towns(n, options.runs)
+    for name in MAPS:
+        for n in TOWN_ROWS:
+            found += _maps(name, n, options.runs)
     write_rows("shapes-real", found, seed=0, setting=f"runs {options.runs}")
 
 
@@ -310,31 +321,20 @@ def _agreement(
     return adjusted_rand_score(*labels), private.n_clusters, plain.n_clusters
 
 
-def _towns(n: int, runs: int) -> Iterator[Row]:
+def _maps(name: str, n: int, runs: int) -> Iterator[Row]:
+    """Yield how well small groups of a map are found."""
     scores: dict[str, list[tuple[float, int]]] = {}
     for run in range(runs):
         rng = np.random.default_rng(run)
-        rows, truth, k = towns(n, rng)
+        made = MAPS[name](n, rng)
         seen = rng.choice(n, min(n, 4000), replace=False)
-        box = ([-11, 35], [32, 66])
-        for least in (0.01, 0.002, 0.001):
-            model = PrivateDensity(least=least, bounds=box, random_state=run).fit(rows)
-            found = model.clusters()
-            labels = found.predict(rows[seen], noise=False)
-            score = adjusted_rand_score(truth[seen], labels), found.n_clusters
-            scores.setdefault(f"PrivateDensity(least={least:g})", []).append(score)
-        summary = PrivateSummary(epsilon=1.0, bounds=box, random_state=run).fit(rows)
-        centres = summary.centers(min(k, len(summary.cells_) // 2))
-        score = adjusted_rand_score(truth[seen], nearest(centres, rows[seen])), len(centres)
-        scores.setdefault("k-means of a summary", []).append(score)
-        plain = HDBSCAN(min_cluster_size=20, min_samples=5, copy=True).fit_predict(rows[seen])
-        labels = without_noise(rows[seen], plain)
-        score = adjusted_rand_score(truth[seen], labels), int(plain.max()) + 1
-        scores.setdefault("no privacy: HDBSCAN", []).append(score)
+        for method, found in _map_labels(made, made.rows[seen], run):
+            score = adjusted_rand_score(made.truth[seen], found), len(np.unique(found))
+            scores.setdefault(method, []).append(score)
     for method, values in scores.items():
         agreed, number = np.array(values).T
         row = {
-            "set": f"towns ({k} conurbations)",
+            "set": name,
             "rows": n,
             "epsilon": 1.0,
             "method": method,
@@ -346,6 +346,18 @@ def _towns(n: int, runs: int) -> Iterator[Row]:
         }
         print(row, flush=True)
         yield row
+
+
+def _map_labels(made: TownMap, seen: np.ndarray, run: int) -> Iterator[tuple[str, np.ndarray]]:
+    given = {"bounds": (made.low, made.high), "random_state": run}
+    for least in (0.01, 0.002, 0.001):
+        model = PrivateDensity(least=least, **given).fit(made.rows)
+        yield f"PrivateDensity(least={least:g})", model.clusters().predict(seen, noise=False)
+    summary = PrivateSummary(epsilon=1.0, **given).fit(made.rows)
+    centres = summary.centers(min(made.n_groups, len(summary.cells_) // 2))
+    yield "k-means of a summary", nearest(centres, seen)
+    plain = HDBSCAN(min_cluster_size=20, min_samples=5, copy=True).fit_predict(seen)
+    yield "no privacy: HDBSCAN", without_noise(seen, plain)
 
 
 # Trees: how near the private one is to Ward's tree of rows.

@@ -16,7 +16,7 @@ from shapes_sets import declared_bounds
 EXAMPLE = Path(__file__).parents[1] / "examples" / "gallery" / "plot_compare_clusterers.py"
 COLOURS = np.array(["#377eb8", "#ff7f00", "#4daf4a", "#f781bf"])
 SETTINGS = ((10_000, 1.0), (10_000, 0.2), (2000, 1.0), (100_000, 1.0))
-PLANE = ("held", "fresh", "new", "untouched", "one cluster")
+PLANE = ("held", "fresh", "new", "untouched", "last", "one cluster")
 SOLID = ("three columns", "three columns, one cluster")
 OWN = ("density, k found", "density, k given", "no privacy: density, k found")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -256,6 +257,42 @@ def zigzags(g: np.random.Generator, n: int) -> Rows:
     return np.c_[along, 0.9 * labels + 0.8 * teeth + g.normal(0, 0.07, n)], labels
 
 
+def chevrons(g: np.random.Generator, n: int) -> Rows:
+    """Return three arrow heads, one behind the other."""
+    across, labels = g.uniform(-1, 1, n), g.integers(0, 3, n)
+    return np.c_[0.7 * labels - 0.8 * np.abs(across) + g.normal(0, 0.06, n), across], labels
+
+
+def bars(g: np.random.Generator, n: int) -> Rows:
+    """Return five bars, the longer the sparser."""
+    labels = g.integers(0, 5, n)
+    along = g.uniform(0, 1, n) * (1 + 0.6 * labels)
+    return np.c_[along, 0.7 * labels + g.uniform(-0.15, 0.15, n)], labels
+
+
+def blossom(g: np.random.Generator, n: int) -> Rows:
+    """Return six petals around a disc."""
+    labels = g.choice(7, n, p=[0.16] + [0.14] * 6)
+    turn, petal = 2 * np.pi * labels / 6, g.normal(size=(n, 2)) * [0.35, 0.16] + [2.2, 0]
+    turned = np.c_[
+        np.cos(turn) * petal[:, 0] - np.sin(turn) * petal[:, 1],
+        np.sin(turn) * petal[:, 0] + np.cos(turn) * petal[:, 1],
+    ]
+    return np.where((labels == 0)[:, None], g.normal(0, 0.3, (n, 2)), turned), labels
+
+
+def ring_around(g: np.random.Generator, n: int) -> Rows:
+    """Return three clusters within a ring."""
+    inner = [g.normal(place, 0.16, (n // 6, 2)) for place in ([0.6, 0], [-0.5, 0.5], [-0.3, -0.6])]
+    return pack([ring(g, n - 3 * (n // 6), 1.6, 0.08), *inner])
+
+
+def waves(g: np.random.Generator, n: int) -> Rows:
+    """Return two waves in phase, evenly dense along themselves but for their slopes."""
+    along, labels = g.uniform(0, 9, n), g.integers(0, 2, n)
+    return np.c_[along, 0.5 * np.sin(along) + 0.9 * labels + g.normal(0, 0.08, n)], labels
+
+
 def triangle(g: np.random.Generator, n: int) -> Rows:
     """Return a triangle."""
     rows = g.random((n, 2))
@@ -360,6 +397,10 @@ UNTOUCHED: Sets = {
         6,
     ),
 }
+LAST: Sets = {
+    "chevrons": (chevrons, 3), "bars": (bars, 5), "blossom": (blossom, 7),
+    "ring around": (ring_around, 4), "waves": (waves, 2),
+}  # fmt: skip
 ONE: Sets = {
     "triangle": (triangle, 1),
     "exponential": (lambda g, n: one(np.minimum(g.exponential(1, (n, 2)), 6)), 1),
@@ -375,7 +416,7 @@ SOLID_ONE: Sets = {
     "cube": (lambda g, n: one(g.random((n, 3))), 1),
 }
 GROUPS: dict[str, Sets] = {
-    "toy": TOY, "held": HELD, "fresh": FRESH, "new": NEW, "untouched": UNTOUCHED,
+    "toy": TOY, "held": HELD, "fresh": FRESH, "new": NEW, "untouched": UNTOUCHED, "last": LAST,
     "one cluster": ONE,
     "three columns": SOLID, "three columns, one cluster": SOLID_ONE,
 }  # fmt: skip
@@ -387,17 +428,47 @@ def declared_bounds(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return low - 0.1 * (high - low), high + 0.1 * (high - low)
 
 
-def towns(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, int]:
+@dataclass(frozen=True)
+class TownMap:
+    """Rows around places, the group of places that each belongs to, and public bounds."""
+
+    rows: np.ndarray
+    truth: np.ndarray
+    n_groups: int
+    low: tuple[float, float]
+    high: tuple[float, float]
+
+    @classmethod
+    def around(
+        cls, places: np.ndarray, people: np.ndarray, n: int, rng: np.random.Generator,
+        scatter: float, linked: float, box: tuple[tuple[float, float], tuple[float, float]],
+    ) -> TownMap:  # fmt: skip
+        """Return rows by population; places closer than ``linked`` are one group."""
+        grouped = AgglomerativeClustering(None, distance_threshold=linked, linkage="single")
+        groups = grouped.fit_predict(places)
+        chosen = rng.choice(len(places), n, p=people / people.sum())
+        rows = np.clip(places[chosen] + rng.normal(0, scatter, (n, 2)), *box)
+        return cls(rows, groups[chosen], len(np.unique(groups)), *box)
+
+
+def towns(n: int, rng: np.random.Generator) -> TownMap:
     """Return rows around European cities by population, and the conurbation of each."""
-    cities = pd.read_csv(CITIES)
+    cities, box = pd.read_csv(CITIES), ((-11.0, 35.0), (32.0, 66.0))
     places = cities[["longitude", "latitude"]].to_numpy()
-    inside = ((places > [-11, 35]) & (places < [32, 66])).all(axis=1)
-    places, people = places[inside], cities["population_thousands"].to_numpy()[inside]
-    linked = AgglomerativeClustering(None, distance_threshold=0.9, linkage="single")
-    of_city = linked.fit_predict(places)
-    city = rng.choice(len(places), n, p=people / people.sum())
-    rows = np.clip(places[city] + rng.normal(0, 0.15, (n, 2)), [-11, 35], [32, 66])
-    return rows, of_city[city], len(np.unique(of_city))
+    inside = ((places > box[0]) & (places < box[1])).all(axis=1)
+    people = cities["population_thousands"].to_numpy()[inside]
+    return TownMap.around(places[inside], people, n, rng, 0.15, 0.9, box)
+
+
+def villages(n: int, rng: np.random.Generator) -> TownMap:
+    """Return rows around 150 places at random, few of them large."""
+    places, people = rng.uniform(2, 98, (150, 2)), 1 / np.arange(1, 151) ** 0.8
+    return TownMap.around(places, people, n, rng, 0.4, 2.4, ((0.0, 0.0), (100.0, 100.0)))
+
+
+MAPS: dict[str, Callable[[int, np.random.Generator], TownMap]] = {
+    "towns of Europe": towns, "villages": villages,
+}  # fmt: skip
 
 
 def real_tables(data: Path | None) -> Iterator[tuple[str, np.ndarray, Schema]]:
