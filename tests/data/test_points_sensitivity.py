@@ -12,7 +12,8 @@ import pytest
 
 from privclust.budget import Budget
 from privclust.data.points.public import Projection
-from privclust.schema.facts import Ball, Box
+from privclust.schema.ball import Ball
+from privclust.schema.facts import Box
 from privclust.schema.schema import Schema
 from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow
 from support.terms import shrunk_terms

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust.exceptions import SchemaError
-from privclust.schema.facts import Ball, Bins, Box, Categories
+from privclust.schema.ball import Ball
+from privclust.schema.facts import Bins, Box, Categories
 from privclust.schema.schema import Schema
 
 numbers = st.floats(-1e150, 1e150).filter(lambda x: x == 0 or abs(x) > 1e-140)

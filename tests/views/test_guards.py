@@ -14,7 +14,8 @@ from privclust.data.encode import Domain, clip_to_ball
 from privclust.data.question import Pick
 from privclust.data.table.kernels import EntropyScale, ExactCounts
 from privclust.privacy.meter import Meter
-from privclust.schema.facts import Ball, Box
+from privclust.schema.ball import Ball
+from privclust.schema.facts import Box
 from privclust.schema.schema import Schema
 
 BEYOND = 2**60

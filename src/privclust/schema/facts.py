@@ -1,4 +1,4 @@
-"""The facts a schema declares about columns: Box, Bins, Categories, and Ball over all numbers.
+"""The facts a schema declares about columns: Box, Bins and Categories.
 
 Each fact is frozen, checked when made, and carries the rule for missing values. A rule that reads
 ``"error"`` makes reading fail when a row breaks it. Such a failure depends on private rows, so it
@@ -24,7 +24,6 @@ from privclust.schema.forms import (
     format_number,
     is_iso,
     items,
-    number,
     one_of,
     parse_bound,
     plain_bound,
@@ -54,7 +53,7 @@ MISSING_CATEGORY = ("error", "category", "omit")
 _WRITTEN = ("format", "decimal", "thousands")
 
 
-class _FactBase:
+class FactBase:
     """Shared by all facts: plain data, and a short repr that leaves out rules at their default."""
 
     def __repr__(self) -> str:
@@ -85,6 +84,8 @@ class _FactBase:
             "unit": "",
             "true": [],
             "false": [],
+            "label": "",
+            "description": "",
         }
         return {k: v for k, v in document.items() if k not in usual or v != usual[k]}
 
@@ -95,7 +96,22 @@ class _FactBase:
 
 
 @dataclass(frozen=True, repr=False)
-class Categories(_FactBase):
+class ColumnFact(FactBase):
+    """Shared by facts about one column: what readers of a release are told about it."""
+
+    label: str = field(default="", kw_only=True)
+    description: str = field(default="", kw_only=True)
+
+    def _check_told(self) -> None:
+        for name in ("label", "description"):
+            text = getattr(self, name)
+            if not isinstance(text, str):
+                raise SchemaError(f"The {name} of a column must be text; write it in quotes.")
+            self._set(name, valid_text(" ".join(text.split()), name))
+
+
+@dataclass(frozen=True, repr=False)
+class Categories(ColumnFact):
     """A column that holds one of the listed values.
 
     Codes follow the list: the listed values are 0, 1, ...; then come the category for missing
@@ -115,6 +131,8 @@ class Categories(_FactBase):
     true, false : sequence of str, default=()
         Words for yes and no in a text file, such as ``["ja"]`` and ``["nein"]``, if the values are
         booleans; those of the file's :class:`Csv` if not given.
+    label, description : str, default=""
+        What readers of a release are told about the column, see :class:`Box`.
     """
 
     values: Sequence[str] | Sequence[int] | Sequence[bool]
@@ -133,6 +151,7 @@ class Categories(_FactBase):
         if len(set(values)) < len(values):
             raise SchemaError("Categories list a value twice; remove the repeat.")
         self._set("values", values)
+        self._check_told()
         one_of(self.missing, "missing", MISSING_CATEGORY)
         one_of(self.unknown, "unknown", ("error", "other"))
         self._set("weight", weight(self.weight))
@@ -194,14 +213,14 @@ class Categories(_FactBase):
         return tuple(labels)
 
 
-_NARROWEST = 1e-150
+NARROWEST = 1e-150
 # Means of whole numbers over a range at least this wide are shown as whole numbers.
 _WIDE = 20
 
 Bound = float | date | timedelta | str  # as it may be given; kept as a number
 
 
-class _NumericFact(_FactBase):
+class _NumericFact(ColumnFact):
     """Shared by facts about numbers: how they are written."""
 
     form: Form
@@ -239,7 +258,8 @@ class _NumericFact(_FactBase):
         )
 
     def _check_written(self) -> None:
-        """Check how the column is written, once its form is known."""
+        """Check what is told of the column and how it is written, once its form is known."""
+        self._check_told()
         if self.format is not None:
             check_format(self.format)
             if not writes_moments(self.form):
@@ -309,6 +329,8 @@ class Box(_NumericFact):
     unit : str, default=""
         What the numbers count, such as ``"%"`` or ``"kg"``: it may stand next to a number that is
         written as text, and is shown behind numbers of a release.
+    label, description : str, default=""
+        What the column is called in a report, its name if not given, and what it means.
 
     Examples
     --------
@@ -340,6 +362,8 @@ class Box(_NumericFact):
             decimal: str | None = None,
             thousands: str | None = None,
             unit: str = "",
+            label: str = "",
+            description: str = "",
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -354,8 +378,8 @@ class Box(_NumericFact):
                 f"A Box needs low below high, got low={self._plain(self.low)!r} and "
                 f"high={self._plain(self.high)!r}; swap or widen the bounds."
             )
-        if self.high - self.low < _NARROWEST:
-            raise SchemaError(f"A Box needs bounds at least {_NARROWEST} apart; widen the bounds.")
+        if self.high - self.low < NARROWEST:
+            raise SchemaError(f"A Box needs bounds at least {NARROWEST} apart; widen the bounds.")
         if self.missing != "error":
             self._set("missing", self._constant())
         self._set("weight", weight(self.weight))
@@ -403,8 +427,8 @@ class Bins(_NumericFact):
         What the numbers are, see :class:`Box`.
     weight : float, default=1
         How much the column counts in distances, see :class:`Box`.
-    format, decimal, thousands, unit : str
-        How the column is written, see :class:`Box`.
+    format, decimal, thousands, unit, label, description : str
+        How the column is written and what readers are told about it, see :class:`Box`.
     """
 
     edges: Sequence[float]
@@ -429,6 +453,8 @@ class Bins(_NumericFact):
             decimal: str | None = None,
             thousands: str | None = None,
             unit: str = "",
+            label: str = "",
+            description: str = "",
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -468,32 +494,6 @@ class Bins(_NumericFact):
         written = [edge if self.form == "number" else self.shown(edge) for edge in self.edges]
         bins = [f"{a} to {b}" for a, b in pairwise(written)]
         return (*bins, "(missing)") if self.missing == "category" else tuple(bins)
-
-
-@dataclass(frozen=True, repr=False)
-class Ball(_FactBase):
-    """A joint bound over all numeric columns: the L2 distance of a row from ``center``.
-
-    Parameters
-    ----------
-    radius : float
-        Above zero.
-    center : sequence of float
-        One number per numeric column, in their order, each within the column's Box. Then pulling
-        a clipped row towards the center until it lies in the ball cannot leave the boxes again.
-    """
-
-    radius: float
-    center: Sequence[float]
-
-    def __post_init__(self) -> None:
-        self._set("radius", number(self.radius, "radius"))
-        if self.radius < _NARROWEST:
-            raise SchemaError(
-                f"A Ball needs a radius above zero, got radius={self.radius!r}; enlarge it."
-            )
-        center = tuple(number(value, "center") for value in items(self.center, "center"))
-        self._set("center", center)
 
 
 Fact = Box | Bins | Categories

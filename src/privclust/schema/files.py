@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from privclust.exceptions import SchemaError, did_you_mean
+from privclust.schema.ball import Ball
 from privclust.schema.csvw import document_from_csvw
 from privclust.schema.dialect import Csv
-from privclust.schema.facts import Ball, Bins, Box, Categories, Fact
+from privclust.schema.facts import Bins, Box, Categories, Fact
 
 # Facts as plain data, the structure of schema files: one dict of keys and values per column.
 
@@ -30,7 +31,7 @@ _FACTS: tuple[tuple[frozenset[str], type[Box] | type[Bins] | type[Categories]], 
     (frozenset({"edges"}), Bins),
     (frozenset({"values"}), Categories),
 )
-_RULES = frozenset({"missing", "weight"})
+_RULES = frozenset({"missing", "weight", "label", "description"})
 _OF_CATEGORIES = frozenset({"unknown", "true", "false"})
 _OF_NUMBERS = frozenset({"form", "integer", "format", "decimal", "thousands", "unit"})
 

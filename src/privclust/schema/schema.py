@@ -18,9 +18,10 @@ import privclust
 from privclust._typing import Floats
 from privclust.exceptions import SchemaError, did_you_mean
 from privclust.schema import files
+from privclust.schema.ball import Ball
 from privclust.schema.csvw import csvw_from_document, document_from_csvw
 from privclust.schema.dialect import Csv
-from privclust.schema.facts import Ball, Bins, Box, Categories, Fact
+from privclust.schema.facts import Bins, Box, Categories, Fact
 from privclust.schema.files import ball_from, check_keys, csv_from, fact_from, make_fact
 from privclust.schema.forms import items, valid_text
 from privclust.schema.writing import Writing
