@@ -131,7 +131,7 @@ def test_one_row_and_more_clusters_than_rows_are_fine(folder: Path, run: Run) ->
 
 def test_many_columns_are_cut_in_the_table_and_whole_in_json(folder: Path, run: Run) -> None:
     names = [f"column_{i}" for i in range(12)]
-    Path("wide.csv").write_text(",".join(names) + "\n" + ",".join("1" * 12) + "\n")
+    Path("wide.csv").write_text(",".join(names) + "\n" + (",".join("1" * 12) + "\n") * 2000)
     fit = ("kmeans", "wide.csv", "--bounds", 0, 2, "-k", 2, "--seed", 1)
     assert "and 9 more" in run(*fit, "-o", "a").stdout
     clusters = json.loads(run(*fit, "-o", "b", "--json").stdout)["clusters"]

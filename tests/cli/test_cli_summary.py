@@ -65,10 +65,31 @@ def test_clusters_are_told_in_sentences_and_histograms_are_paid_for(folder: Path
     assert "profile_counts" in Release.load("s").arrays
     shown = run("cluster", "s", "--clusters", 2, "-o", "two").stdout
     assert "what sets it apart" in shown
-    assert "older;" in shown
-    assert "younger;" in shown
+    assert "age higher;" in shown
+    assert "age lower;" in shown
     document = json.loads(run("cluster", "s", "-k", 2, "-o", "again", "--json").stdout)
-    assert sorted(words.split(";")[0] for words in document["sentences"]) == ["older", "younger"]
+    assert sorted(words.split(";")[0] for words in document["sentences"]) == [
+        "age higher",
+        "age lower",
+    ]
     fitted = run("kmeans", "rows.csv", *asked, "-k", 2, "--profile-share", 0.2, "-o", "k")
     assert fitted.exit_code == 0, fitted.stderr
     assert "profile_counts" in Release.load("k").arrays
+
+
+def test_title_and_names_go_with_the_clusters_of_a_summary(folder: Path, run: Run) -> None:
+    lines = ["age,stay", *(f"{20 + i % 7 + 50 * (i % 2)},{5 + i % 3}" for i in range(3000))]
+    Path("rows.csv").write_text("\n".join(lines))
+    Path("wide.toml").write_text(Schema({"age": Box(0, 100), "stay": Box(0, 20)}).to_toml())
+    asked = ("--schema", "wide.toml", "--epsilon", 5, "--seed", 0, "--no-report")
+    assert run("summarise", "rows.csv", *asked, "--title", "Visits", "-o", "s").exit_code == 0
+    assert run("cluster", "s", "-k", 2, "-o", "two").exit_code == 0
+    assert Release.load("two").about.title == "Visits"
+    Path("names.txt").write_text("the young\nthe old\n")
+    named = run("cluster", "s", "-k", 2, "--names", "names.txt", "--title", "Ages", "-o", "named")
+    assert "the young" in named.stdout
+    about = Release.load("named").about
+    assert (about.title, about.names) == ("Ages", ("the young", "the old"))
+    described = run("release", "describe", "two", "--names", "names.txt")
+    assert described.exit_code == 0, described.stderr
+    assert "The young" in Path("two/report.html").read_text("utf-8")

@@ -113,5 +113,5 @@ def test_the_tree_is_drawn_with_rows_of_branches(summary):
 def test_the_report_shows_the_tree_and_a_labelled_one_its_clusterer(summary):
     assert "Which clusters are parts of which" in summary.release().to_html()
     page = summary.cluster(KMeans(3, n_init=1, random_state=0)).to_html()
-    assert "Clusters by another algorithm" in page
+    assert "The cells are labelled by" in page
     assert "KMeans(n_clusters=3, n_init=1, random_state=0)" in page

@@ -71,7 +71,7 @@ def test_a_release_labels_rows_as_the_model_does_without_the_data(metric, tmp_pa
     loaded = Release.load(tmp_path / "release")
     np.testing.assert_array_equal(loaded.predict(DATA), model.predict(DATA))
     assert loaded.parameters["metric"] == metric
-    assert "town=north" in loaded.to_html()
+    assert "town: north" in loaded.to_html()
 
 
 def test_distances_are_those_to_numbers_and_shares():
@@ -156,7 +156,7 @@ def test_a_summary_of_mixed_rows_answers_for_any_number_of_clusters(tmp_path):
     labels = loaded.kmeans(3).predict(DATA)
     assert adjusted_rand_score(KINDS, labels) > 0.7
     assert len(loaded.profiles(3)) == 3
-    assert "town=" in loaded.release().to_html()
+    assert "town: " in loaded.release().to_html()
 
 
 def test_synthetic_rows_of_a_mixed_summary_can_be_fitted_again():

@@ -184,8 +184,8 @@ def test_mixed_tables_have_histograms_of_numbers_and_words_for_categories():
     assert model.profile_counts_.shape[1:] == (1, 10)
     profiles = model.profiles(2)
     words = [profile.sentence.split(";")[0].split(", ") for profile in profiles]
-    assert {*words[0]} == {"younger", "seldom widowed"}
-    assert {*words[1]} == {"older", "mostly widowed"}
+    assert {*words[0]} == {"age lower", "status mostly single"}
+    assert {*words[1]} == {"age higher", "status mostly widowed"}
     if profiles[0].histograms is not None:
         assert profiles[0].histograms["age"].argmax() in (2, 3)
 

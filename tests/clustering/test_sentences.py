@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from privclust import Bins, Box, Categories, PrivateSummary, Schema
-from privclust.reports.words import sentence_of, traits_of
+from privclust.reports.findings import Groups, sentence_of
 
 COLUMNS = Schema(
     {
@@ -16,13 +16,17 @@ COLUMNS = Schema(
         "walk": Box(0, 24, form="hours"),
         "status": Categories(["single", "married", "widowed"]),
         "smoker": Categories(["yes", "no"]),
-        "weight": Bins([0, 60, 90, 200]),
+        "weight": Bins([0, 60, 90, 200], unit="kg", label="body weight"),
     }
 )
 NUMBERS = np.array([50.0, 15, 25, 150, 19000, 12])
 SHARES = np.array([0.3, 0.5, 0.2, 0.3, 0.7, 0.3, 0.4, 0.3])
 MIDDLE = np.concatenate([NUMBERS, SHARES])
 WIDTHS = np.array([100, 30, 50, 200, 1826, 24])
+
+
+def traits_of(*parts):
+    return Groups(*parts).traits
 
 
 def said_of(place, gap, error=0.001):
@@ -39,26 +43,44 @@ def said_of(place, gap, error=0.001):
 @pytest.mark.parametrize(
     ("place", "more", "less"),
     [
-        (0, "older", "younger"),
-        (1, "long length of stay", "short length of stay"),
-        (2, "many visits", "few visits"),
-        (3, "high blood pressure", "low blood pressure"),
-        (4, "late admitted", "early admitted"),
-        (5, "long walk", "short walk"),
-        (8, "mostly widowed", ""),
-        (9, "mostly smoker yes", "seldom smoker yes"),
-        (11, "mostly weight 0.0 to 60.0", "seldom weight 0.0 to 60.0"),
+        (0, "age higher", "age lower"),
+        (1, "length of stay higher", "length of stay lower"),
+        (2, "visits higher", "visits lower"),
+        (3, "blood pressure higher", "blood pressure lower"),
+        (4, "admitted later", "admitted earlier"),
+        (5, "walk longer", "walk shorter"),
+        (8, "status mostly widowed", ""),
+        (9, "smoker mostly yes", "smoker less often yes"),
+        (11, "body weight mostly 0 to 60 kg", "body weight less often 0 to 60 kg"),
     ],
 )
-def test_words_come_from_names_and_forms(place, more, less):
+def test_words_come_from_labels_and_forms(place, more, less):
     up = said_of(place, 0.4)
     assert up.split(", ")[0] == more
     if less:
         assert said_of(place, -0.2).split(", ")[0] == less
 
 
+@pytest.mark.parametrize("name", ["sched_dep_time", "time_hour", "death", "born", "year_of_study"])
+def test_words_never_follow_the_name_of_a_column(name):
+    """A column called time may be a clock, and one called death a share."""
+    schema = Schema({name: Box(0, 10), "other": Box(0, 10)})
+    centers = np.array([[8.0, 5.0], [2.0, 5.0]])
+    parts = centers, centers * 0 + 1e-6, np.array([100.0, 900.0]), np.ones(2)
+    (trait,), _ = traits_of(schema, *parts)
+    assert trait.words == f"{name.replace('_', ' ')} higher"
+    assert trait.values == "8.0, on average 2.6"
+
+
+def test_a_mean_of_zeros_and_ones_is_a_share():
+    schema = Schema({"death": Box(0, 1, form="integer", label="died")})
+    parts = np.array([[0.9], [0.1]]), np.full((2, 1), 1e-3), np.array([100.0, 900.0]), np.ones(2)
+    traits = traits_of(schema, *parts)[0][0]
+    assert (traits.words, traits.values) == ("died more often", "90 %, on average 18 %")
+
+
 def test_a_share_that_is_larger_but_no_majority_is_often():
-    assert said_of(8, 0.2).split(", ")[0] == "often widowed"
+    assert said_of(8, 0.2).split(", ")[0] == "status more often widowed"
 
 
 def test_small_differences_are_not_worth_a_word():
@@ -67,7 +89,7 @@ def test_small_differences_are_not_worth_a_word():
 
 
 def test_differences_that_noise_could_make_are_not_told():
-    assert said_of(0, 0.2, error=1.0) == "older"
+    assert said_of(0, 0.2, error=1.0) == "age higher"
     assert said_of(0, 0.2, error=10.0) == ""
 
 
@@ -85,9 +107,9 @@ def test_the_strongest_three_differences_make_the_sentence():
     sizes = np.array([2584.0, 1e6])
     traits = traits_of(COLUMNS, centers, centers * 0 + 1e-6, sizes, np.array([23.5, 23.5]))[0]
     assert sentence_of(traits, 2584.0, 23.5) == (
-        "older, short length of stay, many visits; 2,584 ± 47 rows"
+        "age higher, length of stay lower, visits higher; 2,584 ± 47 rows"
     )
-    assert sentence_of([], -3.0, 5.0) == "nothing stands out from the noise; −3 ± 10 rows"
+    assert sentence_of([], -3.0, 5.0) == "nothing stands out from the noise; at most 10 rows"
 
 
 def test_centres_that_differ_by_noise_alone_have_no_words():
@@ -120,7 +142,7 @@ def test_nothing_is_said_about_a_column_that_has_no_part_in_the_clusters():
     schema = Schema({"clear": Box(0, 10), "vague": Box(0, 10), "dull": Box(0, 10)})
     model = PrivateSummary(epsilon=2.0, schema=schema, random_state=0).fit(rows)
     words = [profile.sentence.split(";")[0] for profile in model.profiles(2)]
-    assert sorted(words) == ["high clear", "low clear"]
+    assert sorted(words) == ["clear higher", "clear lower"]
 
 
 def test_one_round_cloud_is_one_cluster_of_which_nothing_is_said():

@@ -266,7 +266,7 @@ def test_the_report_shows_the_map_the_clusters_and_the_merges(moons):
     page = moons.release().to_html()
     assert "2 clusters stand out from the noise." in page
     assert "Where peaks meet" in page
-    assert "no row is drawn" in page
+    assert "No single row is drawn" in page
     assert "<image" not in page  # which the page would not load
     assert len(page) < 500_000
 

@@ -23,7 +23,7 @@ from privclust.exceptions import ReleaseError
 from privclust.privacy.meter import Charge
 from privclust.release import npz, storage
 from privclust.release.release import Release
-from privclust.reports.words import format_error
+from privclust.reports.values import format_error
 from privclust.schema.facts import Box
 from privclust.schema.schema import Schema
 from privclust.statement import PrivacyStatement

@@ -7,10 +7,11 @@ import json
 import numpy as np
 import pytest
 
+from privclust import PrivateBounds
 from privclust.exceptions import ReleaseError
 from privclust.release.document import About
 from privclust.release.release import Release
-from privclust.reports.words import sentence_of
+from privclust.reports.findings import sentence_of
 from support.releases import as_one_sentence, make_release
 
 pytestmark = pytest.mark.usefixtures("blank_pictures")
@@ -61,10 +62,23 @@ def test_what_is_no_text_is_refused(words):
     as_one_sentence(error)
 
 
+@pytest.mark.filterwarnings("ignore")  # two rows are few
 def test_names_are_refused_where_there_is_nothing_to_name():
     with pytest.raises(ReleaseError) as error:
-        make_release().with_about(About(names=("a", "b")))
+        PrivateBounds(random_state=0).fit([[1.0], [2.0]]).release().with_about(About(names=("a",)))
     as_one_sentence(error, "nothing to name")
+
+
+def test_names_of_clusters_are_in_report_and_facts_and_must_be_as_many():
+    names = ("young <b>", "rich", "old", "middle")
+    named = make_release().with_about(About(names=names))
+    assert "Young &lt;b&gt;" in named.to_html()
+    assert [cluster["name"] for cluster in named.facts().values["clusters"]] == list(names)
+    assert [line[0] for line in named.facts().listings[0].lines] == list(names)
+    assert named.digest == make_release().digest
+    with pytest.raises(ReleaseError) as error:
+        make_release().with_about(About(names=("a", "b")))
+    as_one_sentence(error, "2 names for 4 clusters")
 
 
 @pytest.mark.parametrize(

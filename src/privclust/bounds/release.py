@@ -12,7 +12,13 @@ from privclust.exceptions import ReleaseError
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, check_not_negative, register_kind
 from privclust.reports.axes import draw_bars, refuse_columns
-from privclust.reports.words import give_or_take
+from privclust.reports.values import (
+    HIDDEN,
+    column_label,
+    describe_count,
+    describe_range,
+    describe_size,
+)
 
 if TYPE_CHECKING:
     from privclust.release.release import Release
@@ -34,18 +40,15 @@ def lines_of(release: Release) -> list[dict[str, Any]]:
     arrays, schema = release.arrays, release.schema
     return [
         {
-            "name": name,
-            "range": schema[name].describe() if arrays["found"][i] else "hidden by noise",
-            "inside": rows_phrase(arrays["inside"][i], arrays["inside_error"][i]),
-            "missing": rows_phrase(arrays["missing"][i], arrays["missing_error"][i]),
+            "name": column_label(name, schema[name]),
+            "range": describe_range(schema[name]) if arrays["found"][i] else HIDDEN,
+            "inside": describe_size(float(arrays["inside"][i]), float(arrays["inside_error"][i])),
+            "missing": describe_size(
+                float(arrays["missing"][i]), float(arrays["missing_error"][i])
+            ),
         }
         for i, name in enumerate(schema.names)
     ]
-
-
-def rows_phrase(count: float, error: float) -> str:
-    """Return a noisy number of rows, with two errors to each side."""
-    return give_or_take(f"{count:,.0f}", error).replace("-", "−")
 
 
 def tables(release: Release) -> dict[str, pa.Table]:
@@ -132,7 +135,7 @@ def bounds_context(release: Release) -> dict[str, Any]:
     arrays = release.arrays
     return {
         "lines": lines_of(release),
-        "rows": rows_phrase(float(arrays["n_rows"][0]), float(arrays["n_rows_error"][0])),
+        "rows": describe_count(float(arrays["n_rows"][0]), float(arrays["n_rows_error"][0])),
         "hidden": int((~arrays["found"]).sum()),
         "outside": f"{100 * float(release.parameters['outside_share']):g} %",
     }

@@ -18,7 +18,7 @@ from privclust.exceptions import ParameterError, ReleaseError
 from privclust.release.facts import Facts, Listing, size_table
 from privclust.release.kinds import ReleaseKind, register_kind
 from privclust.reports.axes import draw_table
-from privclust.reports.words import TWO_ERRORS, give_or_take
+from privclust.reports.values import TWO_ERRORS, describe_size
 from privclust.schema.facts import Box
 from privclust.schema.schema import Schema
 
@@ -173,7 +173,7 @@ def _facts(release: Release) -> Facts:
         sizes, errors = (arrays[f"cluster_sizes{end}"].tolist() for end in ("", "_error"))
         clusters = list(zip(sizes, errors, strict=True))
         summary += [("clusters", str(len(sizes))), ("rows, with noise", f"{sum(sizes):,.0f}")]
-        shown = [give_or_take(f"{size:,.0f}", error) for size, error in clusters]
+        shown = [describe_size(size, error) for size, error in clusters]
         lines = [[str(i), text] for i, text in enumerate(shown)]
         listings.append(Listing(["cluster", f"rows {TWO_ERRORS}"], lines))
         values["clusters"] = [{"size": size, "size_error": error} for size, error in clusters]
@@ -211,9 +211,11 @@ register_kind(
         check=_check,
         facts=_facts,
         template="categories/report.html.j2",
+        details="categories/metric.html.j2",
         context="privclust.categories.report:categorical_context",
         tables="privclust.categories.release:tables",
         plot="privclust.categories.release:plot_distances",
         labels=labels,
+        named=("cluster", "cluster_sizes"),
     )
 )

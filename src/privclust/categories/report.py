@@ -9,8 +9,9 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.categories.release import attribute_points, distances
-from privclust.reports.plots import size_plot
+from privclust.reports.findings import Groups
 from privclust.reports.svg import ACCENT, INK, MUTED, WIDTH, inline_svg, is_narrow, short_name
+from privclust.reports.values import category_labels, column_label
 from privclust.schema.facts import Box
 
 if TYPE_CHECKING:
@@ -118,11 +119,22 @@ def _slug(name: str) -> str:
 
 _MOST_DRAWN = 60  # attributes with pictures
 _MOST_VALUES = 60  # values in a picture
+# Distances of an attribute that vary by less than this share of their mean are not worth a line.
+_CLEAR = 0.1
 
 
 def categorical_context(release: Release) -> dict[str, Any]:
     """Return what the template ``report.html.j2`` needs."""
-    return {**metric_context(release), "clusters": _clusters(release)}
+    shown, seen = metric_context(release), release.signal == "seen"
+    told = [it for it in shown["attributes"] if it["contrast"] and it["contrast"]["told"]]
+    first = next((it for it in told if it["map"]), None) if seen else None
+    return {
+        **shown,
+        "told": told if seen else [],
+        "picture": first and {"name": first["name"], "map": first["map"]},
+        "hidden": not seen,
+        "clusters": _clusters(release),
+    }
 
 
 def metric_context(release: Release) -> dict[str, Any]:
@@ -141,13 +153,14 @@ def metric_context(release: Release) -> dict[str, Any]:
 def _attribute(release: Release, place: int, *, drawn: bool) -> dict[str, Any]:
     name = release.schema.names[place]
     fact = release.schema[name]
-    labels = () if isinstance(fact, Box) else fact.labels
+    labels = () if isinstance(fact, Box) else tuple(category_labels(fact))
     points = attribute_points(release, place)
-    names = np.array(release.schema.names, dtype=object)
+    called = [column_label(*column) for column in release.schema.columns.items()]
+    context = np.flatnonzero(release.arrays["contexts"][place] > 0)
     described: dict[str, Any] = {
-        "name": name,
+        "name": called[place],
         "values": len(labels),
-        "context": list(names[release.arrays["contexts"][place] > 0]),
+        "context": [called[other] for other in context],
         "heat_map": None,
         "map": None,
         "contrast": None,
@@ -161,13 +174,14 @@ def _attribute(release: Release, place: int, *, drawn: bool) -> dict[str, Any]:
     return described
 
 
-def _contrast(labels: tuple[str, ...], matrix: Floats) -> dict[str, str]:
+def _contrast(labels: tuple[str, ...], matrix: Floats) -> dict[str, Any]:
     """Compare with plain mismatch, in which all values are equally far apart."""
     first, second = np.triu_indices(len(labels), 1)
     apart = matrix[first, second]
     mean = float(apart.mean())
     near, far = int(apart.argmin()), int(apart.argmax())
     return {
+        "told": len(labels) > 2 and float(apart.std()) > _CLEAR * mean,
         "mean": f"{mean:.3g}",
         "variation": f"{100 * float(apart.std()) / mean:.0f} %" if mean > 0 else "0 %",
         "nearest": f"{labels[first[near]]} and {labels[second[near]]}",
@@ -178,42 +192,14 @@ def _contrast(labels: tuple[str, ...], matrix: Floats) -> dict[str, str]:
 
 
 def _clusters(release: Release) -> dict[str, Any] | None:
-    if "cluster_sizes" not in release.arrays:
+    """Return the sizes of clusters; what their rows have in common is not in such a release."""
+    arrays = release.arrays
+    if "cluster_sizes" not in arrays:
         return None
-    sizes = release.arrays["cluster_sizes"].astype(np.float64)
-    errors = release.arrays["cluster_sizes_error"].astype(np.float64)
-    order = np.argsort(-sizes, kind="stable")
-    labels = [int(label) for label in order]
+    sizes, errors = (arrays[f"cluster_sizes{end}"].astype(float) for end in ("", "_error"))
+    nothing = np.zeros((len(sizes), 0))
+    groups = Groups(release.schema, nothing, None, sizes, errors, release.about.names)
     return {
-        "k": len(labels),
-        "rows_in_all": f"{sizes.sum():,.0f}",
-        "found": release.signal != "none",
-        "plot": size_plot(labels, sizes[order], errors[order]),
-        "lines": _typical_values(release, labels),
+        "found": release.signal != "none" and bool(groups.order),
+        "groups": groups.size_context(),
     }
-
-
-def _typical_values(release: Release, labels: list[int]) -> list[dict[str, Any]]:
-    """Return for each cluster the values that pull a row towards its centre most."""
-    sizes = [fact.size for fact in release.schema.columns.values() if not isinstance(fact, Box)]
-    points = np.split(release.arrays["value_points"], np.cumsum(sizes)[:-1])
-    centers = release.arrays["cluster_centers"]
-    mean = np.average(centers, axis=0, weights=_weights(release))
-    lines = []
-    for label in labels:
-        direction = centers[label] - mean
-        pulls = []
-        for name, part in zip(release.schema.names, points, strict=True):
-            fact = release.schema[name]
-            gain = part @ direction
-            best = int(gain.argmax())
-            if not isinstance(fact, Box) and gain[best] > 0:
-                pulls.append((float(gain[best]), f"{name} = {fact.labels[best]}"))
-        pulls.sort(key=lambda pull: -pull[0])
-        lines.append({"label": label, "values": [value for _, value in pulls[:5]]})
-    return lines
-
-
-def _weights(release: Release) -> Floats:
-    weights = np.clip(release.arrays["cluster_sizes"].astype(np.float64), 0, None)
-    return weights if weights.sum() > 0 else np.ones_like(weights)

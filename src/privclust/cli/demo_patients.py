@@ -17,7 +17,7 @@ from privclust.clustering.estimator import PrivateKMeans
 from privclust.jobs.label import write_labels
 from privclust.jobs.output_paths import check_folder
 from privclust.release import Release
-from privclust.reports.words import TWO_ERRORS, give_or_take
+from privclust.reports.values import TWO_ERRORS, describe_size
 from privclust.schema import Box, Schema
 
 if TYPE_CHECKING:
@@ -137,7 +137,9 @@ def _clusters(release: Release) -> Table:
     sizes, error = release.arrays["cluster_sizes"], release.arrays["cluster_sizes_error"][0]
     for size, center, group in zip(sizes, release.arrays["cluster_centers"], nearest, strict=True):
         made_up = f"{list(_GROUPS)[group]}, {_PATIENTS * shares[group]:,.0f}"
-        table.add_row(give_or_take(f"{size:,.0f}", error), *(f"{x:.1f}" for x in center), made_up)
+        table.add_row(
+            describe_size(float(size), float(error)), *(f"{x:.1f}" for x in center), made_up
+        )
     return table
 
 

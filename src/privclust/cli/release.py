@@ -124,7 +124,9 @@ def describe(
     names: Annotated[
         Path | None,
         typer.Option(
-            "--names", metavar="FILE", help="Public names of columns or centres, one per line."
+            "--names",
+            metavar="FILE",
+            help="Public names of clusters, columns or centres, one per line.",
         ),
     ] = None,
 ) -> None:

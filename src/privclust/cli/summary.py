@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +24,19 @@ def cluster(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="PATH", help="Where the release goes.")
     ] = Path("release"),
+    title: Annotated[
+        str | None,
+        typer.Option(
+            "--title",
+            metavar="TEXT",
+            help="What the release is called.",
+            show_default="as the summary",
+        ),
+    ] = None,
+    names: Annotated[
+        Path | None,
+        typer.Option("--names", metavar="FILE", help="Names of the clusters, one per line."),
+    ] = None,
     overwrite: options.Overwrite = False,
 ) -> None:
     """Make a k-means release from a summary. Nothing more is spent."""
@@ -31,7 +44,10 @@ def cluster(
     from privclust.jobs.fit import Destination
 
     place = Destination.check(output, report=True, overwrite=overwrite)
-    show(place.publish(_load_summary(summary).kmeans(clusters)))
+    release = _load_summary(summary).kmeans(clusters)
+    given = {"title": title, "names": None if names is None else options.read_lines(names)}
+    words = {name: value for name, value in given.items() if value is not None}
+    show(place.publish(release.with_about(replace(release.about, **words))))
 
 
 def choose_k(

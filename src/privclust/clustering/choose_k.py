@@ -40,7 +40,7 @@ from privclust.clustering.shortlist import Candidate, shortlist_of
 from privclust.clustering.weighted_kmeans import nearest_centre, squares, weighted_kmeans
 from privclust.exceptions import ParameterError
 from privclust.parameters import WHOLE
-from privclust.reports.words import TWO_ERRORS
+from privclust.reports.values import TWO_ERRORS, format_error
 from privclust.schema.coordinates import Coordinates
 from privclust.schema.schema import Schema
 from privclust.statement import html_table
@@ -188,9 +188,9 @@ class Choice:
     def verdict(self) -> str:
         """The answer in a sentence."""
         if self.n_clusters is None:
-            return "There is no clear number of clusters; choose one from the list and the curve."
+            return "There is no clear number of clusters; choose one from the curve below."
         if self.n_clusters == 1:
-            return "The rows are one cluster as far as the noise lets one see."
+            return "The rows are one cluster as far as the noise lets us tell."
         return f"The rows are in {self.n_clusters} clusters."
 
     def _repr_html_(self) -> str:
@@ -205,7 +205,7 @@ class Choice:
     def __str__(self) -> str:
         lines = [f"{'k':>4} {'inertia':>10} {TWO_ERRORS:>10} {'stability':>9}"]
         curve = zip(self.ks, self.inertia, self.inertia_error, self.stability, strict=True)
-        lines += [f"{k:>4} {i:>10.4g} {2 * e:>10.2g} {s:>9.2f}" for k, i, e, s in curve]
+        lines += [f"{k:>4} {i:>10,.4g} {format_error(2 * e):>10} {s:>9.2f}" for k, i, e, s in curve]
         numbers = [f"  {candidate.sentence}" for candidate in self.shortlist]
         listed = ["Worth a look, best first:", *numbers] if numbers else []
         return "\n".join([self.verdict, *listed, *lines])

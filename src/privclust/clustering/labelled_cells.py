@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +33,7 @@ def with_cell_labels(release: Release, found: npt.NDArray[np.intp], clusterer: s
         parameters={"summary": release.digest, **told, "clusterer": clusterer},
         privacy=release.privacy,
         created=release.created,
+        about=replace(release.about, names=()),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from privclust.categories.release import (
     release_arrays,
 )
 from privclust.clustering.agreement import cluster_by_agreement
-from privclust.clustering.columns import ColumnPart, column_notes, percent, separation_shares
+from privclust.clustering.columns import ColumnPart, column_notes, separation_shares
 from privclust.clustering.from_cells import Clusters, most_clusters
 from privclust.clustering.histograms import PROFILE_ARRAYS, check_profiles
 from privclust.clustering.labelled_cells import (
@@ -40,8 +40,16 @@ from privclust.release.kinds import (
     register_kind,
 )
 from privclust.release.signal import with_notes, without_note
-from privclust.reports.plots import histogram_grid
-from privclust.reports.words import TWO_ERRORS, give_or_take, sentence_of, traits_of
+from privclust.reports.findings import Groups
+from privclust.reports.values import (
+    TWO_ERRORS,
+    column_label,
+    coordinate_facts,
+    coordinate_labels,
+    describe,
+    describe_size,
+    percent_of,
+)
 from privclust.schema.coordinates import Coordinates
 from privclust.schema.schema import Schema
 
@@ -158,25 +166,24 @@ def _kmeans_facts(release: Release) -> Facts:
     attributes = attributes_of(release) if has_metric(release) else {}
     errors, verdict = centers_error(release), release.parameters.get("verdict")
     parts = ("cluster_sizes", "cluster_sizes_error", "cluster_centers")
-    clusters = list(zip(*(arrays[part].tolist() for part in parts), strict=True))
-    lines, values = [], []
-    for label, (size, error, center) in enumerate(clusters):
+    values = []
+    for label, (size, error, center) in enumerate(
+        zip(*(arrays[part].tolist() for part in parts), strict=True)
+    ):
         value = {"size": size, "size_error": error, "center": coordinates.describe(center)}
-        shown = [f"{x:.4g}" for x in center]
         if errors is not None:
             value["center_error"] = coordinates.describe(errors[label].tolist())
-            both = zip(shown, errors[label], strict=True)
-            shown = [give_or_take(text, noise) for text, noise in both]
-        lines.append([str(label), give_or_take(f"{size:,.0f}", error), *shown])
+        if release.about.names:
+            value["name"] = release.about.names[label]
         values.append(value)
     return Facts(
         summary=[
-            ("clusters", str(len(clusters))),
+            ("clusters", str(len(values))),
             ("columns", str(len(release.schema))),
-            ("rows, with noise", f"{float(arrays['cluster_sizes'].sum()):,.0f}"),
+            ("rows, with noise", f"{max(0.0, float(arrays['cluster_sizes'].sum())):,.0f}"),
         ],
         listings=[
-            Listing(["cluster", f"rows {TWO_ERRORS}", *coordinates.names], lines),
+            _center_listing(release),
             *sentence_listing(release),
             *column_listing(release),
             *([metric_listing(attributes)] if attributes else []),
@@ -191,6 +198,20 @@ def _kmeans_facts(release: Release) -> Facts:
     )
 
 
+def _center_listing(release: Release) -> Listing:
+    """Return sizes and centres as a table for a terminal; sizes alone if noise hid the rows."""
+    groups, headings = groups_of(release), ["cluster", f"rows {TWO_ERRORS}"]
+    told = zip(groups.tags, groups.sizes.tolist(), groups.sizes_error.tolist(), strict=True)
+    lines = [[tag, describe_size(size, error)] for tag, size, error in told]
+    if release.signal == "none":
+        return Listing(headings, lines)
+    facts = coordinate_facts(release.schema)
+    for label, center in enumerate(groups.centers.tolist()):
+        noise = [None] * len(center) if groups.errors is None else groups.errors[label].tolist()
+        lines[label] += [describe(*it) for it in zip(facts, center, noise, strict=True)]
+    return Listing([*headings, *coordinate_labels(release.schema)], lines)
+
+
 register_kind(
     ReleaseKind(
         name="kmeans",
@@ -203,46 +224,44 @@ register_kind(
         check=_check_kmeans,
         facts=_kmeans_facts,
         template="clustering/kmeans.html.j2",
+        details="clustering/details.html.j2",
         context="privclust.clustering.report:kmeans_context",
         tables="privclust.clustering.shown:kmeans_tables",
         plot="privclust.clustering.shown:plot_centres",
         labels=labels,
+        named=("cluster", "cluster_sizes"),
     )
 )
 
 
-# The clusters of a k-means release in words, and the histograms that were paid for in pictures.
+# The clusters of a k-means release in words.
 
-_MOST_CLUSTERS, _MOST_COLUMNS, _MOST_PARTS = 12, 8, 12
-# What the errors of centres cover; those of other methods cover only the noise.
-_ERRORS_HOLD = {
-    "cells": "of the noise and of what the last step leaves out",
-    "cautious": "of what noise leaves unknown of the last move",
-    "grid": "of the noise and of the width of the cells",
-}
+_MOST_PARTS = 12
 
 
-def has_errors(release: Release) -> str:
-    """Return what the errors of the centres are errors of."""
-    return _ERRORS_HOLD.get(str(release.parameters.get("method")), "of the noise alone")
+def groups_of(release: Release) -> Groups:
+    """Return the clusters as groups of a report."""
+    arrays, errors = release.arrays, centers_error(release)
+    return Groups(
+        release.schema,
+        arrays["cluster_centers"].astype(np.float64),
+        None if errors is None else errors.astype(np.float64),
+        arrays["cluster_sizes"].astype(np.float64),
+        arrays["cluster_sizes_error"].astype(np.float64),
+        release.about.names,
+    )
 
 
 def cluster_sentences(release: Release) -> list[str]:
     """Return a sentence for each cluster; none if the errors of the centres are not known."""
-    arrays = release.arrays
-    errors = arrays.get("cluster_centers_error")
-    if errors is None or release.signal == "none":
-        return []
-    sizes, noise = arrays["cluster_sizes"], arrays["cluster_sizes_error"]
-    traits = traits_of(release.schema, arrays["cluster_centers"], errors, sizes, noise)
-    clusters = zip(traits, sizes, noise, strict=True)
-    return [sentence_of(found, float(size), float(error)) for found, size, error in clusters]
+    known = centers_error(release) is not None and release.signal != "none"
+    return groups_of(release).sentences if known else []
 
 
 def sentence_listing(release: Release) -> list[Listing]:
     """Return the sentences as a table for a terminal, if there are any."""
-    sentences = cluster_sentences(release)
-    lines = [[str(label), sentence] for label, sentence in enumerate(sentences)]
+    told = zip(groups_of(release).tags, cluster_sentences(release), strict=False)
+    lines = [[*line] for line in told]
     return [Listing(["cluster", "what sets it apart"], lines)] if lines else []
 
 
@@ -269,33 +288,12 @@ def shown_parts(release: Release) -> list[dict[str, str]]:
     """Return the columns that matter most in words, with their shares in percent."""
     return [
         {
-            "name": part.name,
-            "share": percent(part.share),
-            "tau": "" if part.tau is None else percent(part.tau),
+            "name": column_label(part.name, release.schema[part.name]),
+            "share": percent_of(part.share),
+            "tau": "" if part.tau is None else percent_of(part.tau),
         }
         for part in column_parts(release)[:_MOST_PARTS]
     ]
-
-
-def pictures(release: Release) -> dict[str, Any]:
-    """Return the sentences and histograms of a report, the largest cluster first."""
-    sentences, arrays = cluster_sentences(release), release.arrays
-    order = np.argsort(-arrays["cluster_sizes"], kind="stable")
-    shown: dict[str, Any] = {
-        "sentences": [{"label": int(i), "words": sentences[i]} for i in order] if sentences else [],
-        "histograms": None,
-        "parts": shown_parts(release),
-    }
-    if "profile_counts" in arrays and release.signal != "none":
-        rows, names = order[:_MOST_CLUSTERS], release.schema.numeric[:_MOST_COLUMNS]
-        counts, errors = (
-            arrays[name][rows][:, : len(names)]
-            for name in ("profile_counts", "profile_counts_error")
-        )
-        ends = arrays["profile_edges"][:, [0, -1]]
-        shown["histograms"] = histogram_grid([int(i) for i in rows], names, counts, errors, ends)
-        shown["in_histograms"] = {"clusters": len(rows), "columns": len(names)}
-    return shown
 
 
 # The kind "summary": its content, and the k-means releases made from it.
@@ -409,6 +407,7 @@ def kmeans_release(release: Release, n_clusters: int) -> Release:
         parameters=parameters,
         privacy=release.privacy,
         created=release.created,
+        about=replace(release.about, names=()),
     )
 
 
@@ -455,7 +454,7 @@ def _check_summary(release: Release) -> None:
 
 
 def _summary_facts(release: Release) -> Facts:
-    cells, names = cells_from_release(release), Coordinates(release.schema).names
+    cells, facts = cells_from_release(release), coordinate_facts(release.schema)
     order = np.argsort(-cells.counts, kind="stable")[:20]
     places, notes = release.arrays["cells"], sample_notes(release)
     return Facts(
@@ -467,9 +466,9 @@ def _summary_facts(release: Release) -> Facts:
         ],
         listings=[
             Listing(
-                ["cell", "rows", *names],
+                ["cell", "rows", *coordinate_labels(release.schema)],
                 [
-                    [str(j), f"{cells.counts[j]:,.0f}", *(f"{x:.4g}" for x in places[j])]
+                    [str(j), f"{cells.counts[j]:,.0f}", *map(describe, facts, places[j].tolist())]
                     for j in order
                 ],
             ),
@@ -492,6 +491,7 @@ register_kind(
         check=_check_summary,
         facts=_summary_facts,
         template="clustering/summary.html.j2",
+        details="clustering/summary_details.html.j2",
         context="privclust.clustering.report:summary_context",
         tables="privclust.clustering.shown:summary_tables",
         plot="privclust.clustering.shown:plot_cells",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,16 +15,36 @@ from privclust.clustering.dendrogram import Dendrogram, draw_tree
 from privclust.clustering.from_cells import most_clusters
 from privclust.clustering.release import (
     cells_from_release,
-    centers_error,
     column_scales,
-    has_errors,
+    groups_of,
     has_metric,
-    pictures,
+    shown_parts,
 )
-from privclust.reports.plots import Map, heat_map, map_plot, principal_map, size_plot
+from privclust.reports.findings import Groups, missing_rules
+from privclust.reports.plots import (
+    Map,
+    heat_map,
+    histogram_grid,
+    map_plot,
+    principal_map,
+    strip_plot,
+)
 from privclust.reports.svg import ACCENT, INK, WIDTH, inline_svg, is_narrow, short_name
-from privclust.reports.words import format_error
+from privclust.reports.values import (
+    HIDDEN,
+    column_label,
+    coordinate_facts,
+    coordinate_labels,
+    describe,
+    describe_count,
+    describe_size,
+    format_error,
+    listed,
+    missing_rule,
+    percent_of,
+)
 from privclust.schema.coordinates import Coordinates
+from privclust.schema.facts import Box
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,178 +52,170 @@ if TYPE_CHECKING:
     from privclust.release.release import Release
 
 
-_MOST_COLUMNS = 16
-_MOST_CLUSTERS = 40
-_MOST_IN_PICTURE = 100
+_MOST_COLUMNS, _MOST_CLUSTERS = 16, 6
+_MOST_IN_PICTURE, _MOST_LINES = 100, 40
 _MOST_CELLS = 20_000
-
-
-@dataclass(frozen=True)
-class _Clusters:
-    """The released values, largest cluster first."""
-
-    labels: list[int]
-    sizes: Floats
-    errors: Floats
-    centers: Floats
-    centers_error: Floats | None
-    names: tuple[str, ...]
-    low: Floats
-    high: Floats
-
-    @property
-    def weights(self) -> Floats:
-        """Sizes to average with: noise can make a size negative, a weight cannot be."""
-        weights = np.clip(self.sizes, 0, None)
-        return weights if weights.sum() > 0 else np.ones_like(weights)
-
-    @property
-    def differences(self) -> Floats:
-        """Distance of each centre from the average, in shares of the declared ranges."""
-        average = np.average(self.centers, axis=0, weights=self.weights)
-        return (self.centers - average) / (self.high - self.low)
-
-    @property
-    def by_spread(self) -> list[int]:
-        """The columns, those first in which the clusters differ most."""
-        spread = np.average(self.differences**2, axis=0, weights=self.weights)
-        return [int(j) for j in np.argsort(-spread, kind="stable")]
+_MOST_ROWS, _MOST_HISTOGRAMS = 12, 8
 
 
 def kmeans_context(release: Release) -> dict[str, Any]:
-    """Return what the template needs; centres that never saw the rows are not drawn."""
-    clusters, found = _clusters(release), release.signal != "none"
-    k, d = clusters.centers.shape
-    top = clusters.by_spread[:_MOST_COLUMNS]
-    rows = list(range(min(k, _MOST_CLUSTERS)))
-    return {
-        "k": k,
-        "d": d,
-        "columns": len(release.schema),
+    """Return what the templates need; centres that never saw the rows are not drawn."""
+    groups = groups_of(release)
+    found = release.signal != "none" and bool(groups.order)
+    shown: dict[str, Any] = {
+        "k": len(groups.sizes),
         "found": found,
-        "rows_in_all": _minus(f"{clusters.sizes.sum():,.0f}"),
-        "sizes": _size_rows(clusters),
-        "negative": bool((clusters.sizes < 0).any()),
-        "size_plot": _size_plot(clusters) if found else None,
-        "in_size_plot": min(k, _MOST_IN_PICTURE),
-        "heat_map": _heat_map(clusters, rows, top) if found else None,
-        "map_plot": _map_plot(clusters, column_scales(release)) if found else None,
-        "real_axes": d <= 2,
-        "verdict": release.parameters.get("verdict"),
-        "with_errors": clusters.centers_error is not None,
-        "has_errors": has_errors(release),
+        "groups": groups.context(),
+        "sizes": size_rows(groups),
+        "places": _table(groups, range(len(groups.sizes)), range(groups.centers.shape[1])),
+        "errors_of": has_errors(release),
         "of_summary": "summary" in release.parameters,
-        "profile": _table(clusters, rows, top),
-        "profile_clusters": len(rows),
-        "profile_columns": len(top),
-        "complete": _complete_table(clusters, len(rows) * len(top)),
+        "verdict": release.parameters.get("verdict"),
+    }
+    return shown | (found_context(groups) | _details(release, groups) if found else {})
+
+
+def found_context(groups: Groups) -> dict[str, Any]:
+    """Return the picture and the table of groups that stand out from the noise."""
+    strips = groups.strips() if len(groups.order) > 1 else []
+    columns, k = by_spread(groups), len(groups.sizes)
+    ranked = [*groups.order, *(i for i in range(k) if not groups.clear[i])]
+    few, many = groups.order[:_MOST_CLUSTERS], columns[:_MOST_COLUMNS]
+    all_of_it = len(few) == k and len(many) == len(columns)
+    return {
+        "picture": strip_plot(groups.order[: len(strips[0].values)], strips) if strips else None,
+        "drawn": len(strips[0].values) if strips else 0,
+        "table": _with_sizes(_table(groups, few, many), groups, few),
+        "missing": missing_rules(groups.schema),
+        "complete": None if all_of_it or k * len(columns) > _MOST_CELLS
+        else _table(groups, ranked, range(len(columns))),
+        "left_out": not all_of_it,
+    }  # fmt: skip
+
+
+def by_spread(groups: Groups) -> list[int]:
+    """Return the coordinates, those first in which the groups differ most."""
+    spread = np.average(_differences(groups) ** 2, axis=0, weights=groups.weights)
+    return [int(j) for j in np.argsort(-spread, kind="stable")]
+
+
+def size_rows(groups: Groups) -> list[dict[str, str]]:
+    """Return the sizes of all groups, the largest first."""
+    ranked = np.argsort(-groups.sizes, kind="stable").tolist()
+    return [
+        {
+            "name": groups.name(i),
+            "size": describe_size(float(groups.sizes[i]), float(groups.sizes_error[i])),
+            "share": percent_of(float(groups.weights[i])) if groups.clear[i] else HIDDEN,
+        }
+        for i in ranked
+    ]
+
+
+def _differences(groups: Groups) -> Floats:
+    """Return how far each centre lies from the average, in declared widths."""
+    coordinates = Coordinates(groups.schema)
+    widths = coordinates.high - coordinates.low
+    return np.asarray((groups.centers - groups.average) / widths)
+
+
+def _table(groups: Groups, rows: Sequence[int], columns: Sequence[int]) -> dict[str, Any]:
+    """Return centres in their own units, one line per coordinate."""
+    schema, names = groups.schema, coordinate_labels(groups.schema)
+    facts = coordinate_facts(schema)
+    own = [column.name for column in Coordinates(schema).columns for _ in range(column.size)]
+    alike, lines = {*groups.columns_alike}, []
+    several = groups.errors is not None and len(groups.order) > 1
+    for j in columns:
+        noise = [None] * len(groups.sizes) if groups.errors is None else groups.errors[:, j]
+        fact = facts[j]
+        lines.append(
+            {
+                "name": names[j],
+                "missing": "" if fact is None else missing_rule(fact),
+                "alike": several and own[j] in alike,
+                "values": [describe(fact, groups.centers[i, j], noise[i]) for i in rows],
+                "all": describe(fact, groups.average[j]),
+            }
+        )
+    return {"labels": [groups.name(i) for i in rows], "lines": lines}
+
+
+def _with_sizes(table: dict[str, Any], groups: Groups, rows: Sequence[int]) -> dict[str, Any]:
+    """Return a table of centres whose first line has the sizes."""
+    told = zip(groups.sizes.tolist(), groups.sizes_error.tolist(), strict=True)
+    sizes = [describe_size(*it) for it in told]
+    line = {
+        "name": "number of rows",
+        "missing": "",
+        "alike": False,
+        "values": [sizes[i] for i in rows],
+        "all": groups.context()["total"],
+    }
+    return table | {"lines": [line, *table["lines"]]}
+
+
+def _details(release: Release, groups: Groups) -> dict[str, Any]:
+    """Return what specialists look at: all centres in pictures, histograms, a learned metric."""
+    d = groups.centers.shape[1]
+    columns, ranked = by_spread(groups)[:_MOST_COLUMNS], groups.order
+    rows = ranked[:_MOST_LINES]
+    names = coordinate_labels(release.schema)
+    several = len(ranked) > 1
+    differences = _differences(groups)[np.ix_(rows, columns)]
+    return {
+        "d": d,
+        "n_columns": len(release.schema),
+        "heat_map": heat_map(rows, [names[j] for j in columns], differences) if several else None,
+        "in_heat_map": {"clusters": len(rows), "columns": len(columns), "all": len(ranked)},
+        "map_plot": _map_plot(groups, column_scales(release)) if several else None,
+        "real_axes": d <= 2,
         **pictures(release),
         **(metric_context(release) if has_metric(release) else {"attributes": []}),
     }
 
 
-def _clusters(release: Release) -> _Clusters:
-    arrays, coordinates = release.arrays, Coordinates(release.schema)
-    sizes = arrays["cluster_sizes"].astype(np.float64)
-    order = np.argsort(-sizes, kind="stable")
-    noise = centers_error(release)
-    return _Clusters(
-        labels=[int(label) for label in order],
-        sizes=sizes[order],
-        errors=arrays["cluster_sizes_error"].astype(np.float64)[order],
-        centers=arrays["cluster_centers"].astype(np.float64)[order],
-        centers_error=None if noise is None else noise.astype(np.float64)[order],
-        names=coordinates.names,
-        low=coordinates.low,
-        high=coordinates.high,
-    )
-
-
-def _size_rows(clusters: _Clusters) -> list[dict[str, str]]:
-    whole = clusters.sizes.sum()
-    return [
-        {
-            "label": str(label),
-            "size": _minus(f"{size:,.0f}"),
-            "error": format_error(2 * error),
-            "share": _minus(f"{100 * size / whole:.1f} %") if whole > 0 else "",
-        }
-        for label, size, error in zip(clusters.labels, clusters.sizes, clusters.errors, strict=True)
-    ]
-
-
-def _size_plot(clusters: _Clusters) -> str:
-    most = _MOST_IN_PICTURE
-    return size_plot(clusters.labels[:most], clusters.sizes[:most], clusters.errors[:most])
-
-
-def _heat_map(clusters: _Clusters, rows: list[int], top: list[int]) -> str | None:
-    """Return the heat map; with a single cluster there is nothing to compare."""
-    if len(clusters.labels) == 1:
-        return None
-    labels = [clusters.labels[i] for i in rows]
-    names = [clusters.names[j] for j in top]
-    return heat_map(labels, names, clusters.differences[np.ix_(rows, top)])
-
-
-def _map_plot(clusters: _Clusters, scales: Floats) -> str | None:
-    if len(clusters.labels) == 1:
-        return None
-    if len(clusters.names) <= 2:
-        place = Map(clusters.centers, tuple(map(short_name, clusters.names)), real=True)
+def _map_plot(groups: Groups, scales: Floats) -> str:
+    names, shown = coordinate_labels(groups.schema), groups.order[:_MOST_IN_PICTURE]
+    if len(names) <= 2:
+        facts = tuple(coordinate_facts(groups.schema))
+        place = Map(groups.centers, tuple(map(short_name, names)), facts)
     else:
-        place = principal_map(clusters.centers / scales, clusters.weights, clusters.names)
-    most = _MOST_IN_PICTURE
-    drawn = Map(place.points[:most], place.axes, place.real)
-    return map_plot(clusters.labels[:most], drawn, clusters.sizes[:most])
+        place = principal_map(groups.centers / scales, groups.weights, names)
+    drawn = Map(place.points[shown], place.axes, place.facts)
+    return map_plot(shown, drawn, groups.sizes[shown])
 
 
-def _table(clusters: _Clusters, rows: list[int], columns: list[int]) -> dict[str, Any]:
-    """Return centres in their own units, one line per column of the data."""
-    return {
-        "labels": [clusters.labels[i] for i in rows],
-        "lines": [
-            {
-                "name": clusters.names[j],
-                "low": _number(clusters.low[j], _digits(clusters, j)),
-                "high": _number(clusters.high[j], _digits(clusters, j)),
-                "values": [_centre(clusters, i, j) for i in rows],
-            }
-            for j in columns
-        ],
-    }
+# What the errors of centres cover; those of other methods cover only the noise.
+_ERRORS_HOLD = {
+    "cells": "of the noise and of what the last step leaves out",
+    "cautious": "of what noise leaves unknown of the last move",
+    "grid": "of the noise and of the width of the cells",
+}
 
 
-def _centre(clusters: _Clusters, i: int, j: int) -> str:
-    """Return a coordinate and two errors to each side."""
-    value, errors = _number(clusters.centers[i, j], _digits(clusters, j)), clusters.centers_error
-    return value if errors is None else f"{value} ± {2 * errors[i, j]:.2g}"
+def has_errors(release: Release) -> str:
+    """Return what the errors of the centres are errors of."""
+    return _ERRORS_HOLD.get(str(release.parameters.get("method")), "of the noise alone")
 
 
-def _complete_table(clusters: _Clusters, n_shown: int) -> dict[str, Any] | None:
-    """Return all centres, if the page shows only some of them and has room for the rest."""
-    k, d = clusters.centers.shape
-    if k * d == n_shown or k * d > _MOST_CELLS:
-        return None
-    return _table(clusters, list(range(k)), list(range(d)))
-
-
-def _digits(clusters: _Clusters, j: int) -> int:
-    """Return the digits after the point that matter in a column of this range."""
-    return 3 - math.floor(math.log10(clusters.high[j] - clusters.low[j]))
-
-
-def _number(value: float, digits: int) -> str:
-    if digits > 6 or digits < -6:
-        return _minus(f"{value:.4g}")
-    text = f"{value:,.{max(digits, 0)}f}"
-    return _minus(
-        text.rstrip("0").rstrip(".") if float(value).is_integer() and "." in text else text
-    )
-
-
-def _minus(text: str) -> str:
-    return text.replace("-", "−")
+def pictures(release: Release) -> dict[str, Any]:
+    """Return the parts of columns and the histograms of a report, the largest cluster first."""
+    arrays = release.arrays
+    order = np.argsort(-arrays["cluster_sizes"], kind="stable")
+    shown: dict[str, Any] = {"histograms": None, "parts": shown_parts(release)}
+    if "profile_counts" in arrays and release.signal != "none":
+        rows, names = order[:_MOST_ROWS], release.schema.numeric[:_MOST_HISTOGRAMS]
+        facts = [fact for fact in release.schema.columns.values() if isinstance(fact, Box)]
+        counts, errors = (
+            arrays[name][rows][:, : len(names)]
+            for name in ("profile_counts", "profile_counts_error")
+        )
+        called = [column_label(*it) for it in zip(names, facts, strict=False)]
+        labels, boxes = [int(i) for i in rows], facts[: len(names)]
+        shown["histograms"] = histogram_grid(labels, called, counts, errors, boxes)
+        shown["in_histograms"] = {"clusters": len(rows), "columns": len(names)}
+    return shown
 
 
 # What the report of a summary shows: the curve of k, and the clusters for a chosen k.
@@ -214,45 +225,63 @@ _MOST_LEAVES = 30
 
 
 def summary_context(release: Release) -> dict[str, Any]:
-    """Return what the template needs; without enough cells there is nothing to choose."""
+    """Return what the templates need; without enough cells there is nothing to choose."""
     summary, cells = Summary(release), cells_from_release(release)
     found = release.signal == "seen" and most_clusters(cells) >= _FEWEST_CELLS
     shown: dict[str, Any] = {
         "found": found,
-        "rows": f"{cells.n_rows:,.0f}",
-        "rows_error": format_error(2 * cells.n_rows_error),
+        "rows": describe_count(cells.n_rows, cells.n_rows_error),
+        "rows_error": describe_size(cells.n_rows, cells.n_rows_error),
         "n_cells": most_clusters(cells),
         "of_rows": summary.sample_notes() if "histogram_counts" in release.arrays else (),
-        "labelled": _clusters_of_cells(release),
+        "labelled": _labelled(release),
+        "missing": missing_rules(release.schema),
     }
     if not found:
         return shown
     choice = summary.choose_k()
-    k = choice.suggestion
     return shown | {
         "verdict": choice.verdict,
-        "clear": choice.n_clusters is not None,
+        "is_clear": choice.n_clusters is not None,
+        "number": _number_sentence(choice),
         "shortlist": [candidate.sentence for candidate in choice.shortlist],
         "curve": _curve_plot(choice),
         "lines": _lines(choice),
-        "k": k,
-        "sentences": [profile.sentence for profile in summary.profiles(k)],
-        "clusters": kmeans_context(summary.kmeans(k)),
+        "k": choice.suggestion,
+        "clusters": kmeans_context(summary.kmeans(choice.suggestion)),
         "tree": _tree_plot(summary.dendrogram()),
     }
 
 
-def _clusters_of_cells(release: Release) -> dict[str, Any] | None:
-    """Return the clusters of labelled cells and about how many rows they have, if there are any."""
+def _number_sentence(choice: Choice) -> str:
+    """Say how sure the number of clusters is, for readers who cannot choose another."""
+    others = [it.n_clusters for it in choice.shortlist if it.n_clusters != choice.suggestion]
+    also = f" {listed(map(str, others), 'or')} would be worth a look, too." if others else ""
+    if choice.n_clusters is None:
+        return f"Noise and rows leave the number of clusters open.{also}"
+    if choice.n_clusters == 1:
+        return "As far as the noise lets us tell, the rows are all of one kind."
+    return "That number of clusters stands out clearly."
+
+
+def _labelled(release: Release) -> dict[str, Any] | None:
+    """Return the clusters of labelled cells as groups, if there are any."""
     labels, counts = release.arrays.get("cell_labels"), release.arrays["counts"]
     if labels is None:
         return None
-    names = range(int(labels.max()) + 1)
+    own = np.eye(int(labels.max()) + 1, dtype=bool)[labels[labels >= 0]].T
+    seen = counts[labels >= 0] * own
+    sizes = np.asarray(seen.sum(axis=1), np.float64)
+    error = float(release.arrays["counts_error"][0]) * np.sqrt(own.sum(axis=1))
+    weights = seen / np.maximum(sizes, 1e-300)[:, None]
+    centers = weights @ release.arrays["cells"][labels >= 0]
+    groups = Groups(release.schema, centers, None, sizes, error, release.about.names)
     return {
         "by": str(release.parameters.get("clusterer")),
         "of": str(release.parameters.get("summary", ""))[:12],
-        "sizes": [f"{counts[labels == name].sum():,.0f}" for name in names],
+        "groups": groups.context(),
         "noise": f"{counts[labels < 0].sum():,.0f}" if (labels < 0).any() else "",
+        **(found_context(groups) if groups.order else {"picture": None, "table": None}),
     }
 
 

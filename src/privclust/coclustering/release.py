@@ -13,7 +13,7 @@ from privclust.exceptions import ReleaseError
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, check_not_negative, register_kind
 from privclust.reports.axes import draw_table, refuse_columns
-from privclust.reports.words import TWO_ERRORS, give_or_take
+from privclust.reports.values import TWO_ERRORS, describe_size
 from privclust.unit import matrix_unit_from
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _facts(release: Release) -> Facts:
     arrays, tau = release.arrays, float(release.parameters.get("tau", 0.0))
     totals, errors = (arrays[f"block_totals{end}"].tolist() for end in ("", "_error"))
     lines = [
-        [f"R{k}", *(give_or_take(f"{n:,.0f}", error) for n, error in zip(*line, strict=True))]
+        [f"R{k}", *(describe_size(n, error) for n, error in zip(*line, strict=True))]
         for k, line in enumerate(zip(totals, errors, strict=True))
     ]
     headings = [f"total {TWO_ERRORS}", *(f"C{label}" for label in range(len(totals[0])))]
@@ -105,6 +105,7 @@ register_kind(
         check=_check,
         facts=_facts,
         template="coclustering/report.html.j2",
+        details="coclustering/details.html.j2",
         context="privclust.coclustering.report:coclustering_context",
         tables="privclust.coclustering.release:tables",
         plot="privclust.coclustering.release:plot_blocks",

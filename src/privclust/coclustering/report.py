@@ -10,7 +10,7 @@ import numpy.typing as npt
 from privclust._typing import Floats
 from privclust.coclustering.release import column_names
 from privclust.reports.svg import ABOVE, BELOW, INK, LINE, WIDTH, inline_svg, is_narrow, short_name
-from privclust.reports.words import give_or_take
+from privclust.reports.values import count_of, describe_size, percent_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 
 _TOP_COLUMNS = 10
+# How many columns of a cluster, and clusters of columns, a sentence names.
+_NAMED, _MOST_TRAITS = 4, 2
+_WORTH_A_WORD = 1.2  # times as much as expected
 # Colours are full at this many times the expected density, or its inverse.
 _FULL_COLOUR = 4.0
 # Blocks smaller than this share of the picture have no number; on a phone they must be wider.
@@ -29,30 +32,70 @@ _THINNEST = 0.02
 
 
 def coclustering_context(release: Release) -> dict[str, Any]:
-    """Return what the template shows."""
+    """Return what the templates show."""
     arrays, parameters = release.arrays, release.parameters
     totals = arrays["block_totals"]
     n_clusters = totals.shape[1]
     column_sizes = np.bincount(arrays["column_labels"], minlength=n_clusters)
-    rows = _row_sizes(release)
+    rows, tops = _row_sizes(release), _top_columns(release, n_clusters)
+    found = release.signal == "seen"
     return {
-        "block_plot": block_plot(totals, rows, column_sizes),
+        "found": found,
+        "shape": {"rows": len(totals), "columns": n_clusters},
+        "block_plot": block_plot(totals, rows, column_sizes) if found else None,
         "tau": f"{float(parameters.get('tau', 0)):.3f}",
         "rows_known": "row_labels" in arrays,
-        "row_clusters": [
-            {"label": k, "size": f"{rows[k]:,.0f}", "total": f"{totals[k].sum():,.0f}"}
-            for k in range(len(totals))
-        ],
+        "groups": _groups(release, rows, tops),
         "column_clusters": [
-            {"label": cluster, "size": f"{column_sizes[cluster]:,}", "top": top}
-            for cluster, top in enumerate(_top_columns(release, n_clusters))
+            {
+                "label": f"C{cluster}",
+                "size": f"{column_sizes[cluster]:,}",
+                "top": top,
+            }
+            for cluster, top in enumerate(tops)
         ],
         "blocks": [
-            [give_or_take(f"{value:,.0f}", error) for value, error in zip(*line, strict=True)]
+            [describe_size(value, error) for value, error in zip(*line, strict=True)]
             for line in zip(totals.tolist(), arrays["block_totals_error"].tolist(), strict=True)
         ],
         "labels": list(range(n_clusters)),
     }
+
+
+def _groups(release: Release, rows: Floats, tops: list[list[str]]) -> dict[str, Any]:
+    """Return the row clusters as groups, each with the columns that its rows have more of."""
+    shares = rows / max(float(rows.sum()), 1e-300)
+    known = "row_labels" in release.arrays
+    cards = []
+    for label in np.argsort(-rows, kind="stable").tolist():
+        size = count_of(round(float(rows[label])), "row")
+        cards.append(
+            {
+                "name": f"row cluster R{label}",
+                "number": f"R{label}",
+                "colour": 0,
+                "size": size if known else "",
+                "share": percent_of(float(shares[label])),
+                "part": float(shares[label]),
+                "traits": [
+                    {"words": words, "values": ", ".join(tops[cluster][:_NAMED])}
+                    for cluster, words in _more_of(release, label)
+                ],
+            }
+        )
+    return {"noun": "row cluster", "cards": cards, "n_columns": 1, "rows_word": known}
+
+
+def _more_of(release: Release, label: int) -> list[tuple[int, str]]:
+    """Return the column clusters of which rows have surely more than expected, most first."""
+    totals = np.maximum(release.arrays["block_totals"], 0).astype(np.float64)
+    errors = release.arrays["block_totals_error"]
+    expected = np.outer(totals.sum(axis=1), totals.sum(axis=0)) / max(float(totals.sum()), 1e-300)
+    sure = totals[label] - expected[label] > 2 * errors[label]
+    times = totals[label] / np.maximum(expected[label], 1e-9)
+    ranked = np.argsort(-times, kind="stable").tolist()
+    told = [j for j in ranked if sure[j] and times[j] >= _WORTH_A_WORD]
+    return [(j, f"{times[j]:.1f} times as much as usual in C{j}") for j in told[:_MOST_TRAITS]]
 
 
 def _row_sizes(release: Release) -> Floats:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from privclust._typing import Indices
+from privclust._typing import Floats, Indices
 from privclust.clustering.labelled_cells import check_cell_labels, clusterer_fact
 from privclust.density.grid_counts import CountedGrid, Grid
 from privclust.density.task import DENSITY, LEAST
@@ -18,7 +19,7 @@ from privclust.notes import Note
 from privclust.release.facts import Facts, Listing, size_table
 from privclust.release.kinds import ReleaseKind, check_not_negative, register_kind
 from privclust.reports.axes import label_axes, pick_columns
-from privclust.reports.words import TWO_ERRORS, give_or_take
+from privclust.reports.values import TWO_ERRORS, describe_size
 
 if TYPE_CHECKING:
     from privclust.release.release import Release
@@ -75,6 +76,7 @@ def with_cell_labels(release: Release, labels: Indices, clusterer: str) -> Relea
         parameters={**release.parameters, "clusterer": clusterer, "density": release.digest},
         privacy=release.privacy,
         created=release.created,
+        about=replace(release.about, names=()),
     )
 
 
@@ -98,10 +100,7 @@ def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
 
 def tables(release: Release) -> dict[str, pa.Table]:
     """Return the sizes of the clusters."""
-    from privclust.density.answers import clusters_of_density
-
-    found = clusters_of_density(release)
-    return {"clusters.csv": size_table(found.sizes, found.sizes_error)}
+    return {"clusters.csv": size_table(*sizes_of_clusters(release))}
 
 
 def plot_density(release: Release, ax: Any, columns: Sequence[str] | None) -> None:
@@ -123,6 +122,14 @@ def plot_density(release: Release, ax: Any, columns: Sequence[str] | None) -> No
         seen = shown if places[0] < places[1] else shown.T
         ax.pcolormesh(edges[places[0]], edges[places[1]], seen.T)
     label_axes(ax, schema, names)
+
+
+def sizes_of_clusters(release: Release) -> tuple[Floats, Floats]:
+    """Return the noisy number of rows in the cells of each cluster, and its standard error."""
+    counted, labels = counts_from_release(release), grid_labels(release)
+    seen, count = labels >= 0, int(labels.max()) + 1
+    sizes = np.bincount(labels[seen], counted.counts[seen], count).astype(np.float64)
+    return sizes, counted.counts_error * np.sqrt(np.bincount(labels[seen], minlength=count))
 
 
 def _check(release: Release) -> None:
@@ -149,10 +156,10 @@ def _facts(release: Release) -> Facts:
     from privclust.density.answers import clusters_of_density
 
     counted, found = counts_from_release(release), clusters_of_density(release)
-    cells = " × ".join(map(str, counted.grid.sides))
+    cells, names = " × ".join(map(str, counted.grid.sides)), release.about.names
     lines = [
-        [str(label), give_or_take(f"{size:,.0f}", error)]
-        for label, (size, error) in enumerate(zip(found.sizes, found.sizes_error, strict=True))
+        [names[label] if names else str(label), describe_size(float(size), float(error))]
+        for label, (size, error) in enumerate(zip(*sizes_of_clusters(release), strict=True))
     ]
     merges = [merge for merge in found.persistence if merge.apart]
     return Facts(
@@ -185,9 +192,11 @@ register_kind(
         check=_check,
         facts=_facts,
         template="density/report.html.j2",
+        details="density/details.html.j2",
         context="privclust.density.report:density_context",
         tables="privclust.density.release:tables",
         plot="privclust.density.release:plot_density",
         labels=labels,
+        named=("cluster", lambda release: len(sizes_of_clusters(release)[0])),
     )
 )

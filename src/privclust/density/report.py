@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,10 +11,13 @@ from privclust._typing import Floats, Indices
 from privclust.density.answers import clusters_of_density
 from privclust.density.grid_counts import Grid
 from privclust.density.persistence import Merge
-from privclust.density.release import counts_from_release, grid_labels
+from privclust.density.release import counts_from_release, grid_labels, sizes_of_clusters
 from privclust.density.smooth import smooth
-from privclust.reports.svg import ACCENT, INK, WIDTH, inline_svg, short_name
-from privclust.reports.words import format_error
+from privclust.reports.findings import Groups
+from privclust.reports.plots import label_axis
+from privclust.reports.svg import ACCENT, GROUPS, INK, WIDTH, inline_svg, is_narrow, short_name
+from privclust.reports.values import column_label, describe, describe_count, format_error
+from privclust.schema.facts import Box
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,40 +26,65 @@ if TYPE_CHECKING:
     from privclust.release.release import Release
 
 _MOST_MERGES, _STEPS = 12, 9
-# Colours of clusters that are told apart in light, in dark and by most colour-blind readers.
-_COLOURS = ("#377eb8", "#ff7f00", "#4daf4a", "#f781bf", "#a65628", "#984ea3", "#999999", "#e41a1c")
 
 
 def density_context(release: Release) -> dict[str, Any]:
-    """Return what the template needs."""
+    """Return what the templates need."""
     counted, found = counts_from_release(release), clusters_of_density(release)
     seen, labels = smooth(counted), grid_labels(release)
-    names = release.schema.names
-    density = np.maximum(seen.density, 0)
+    density, hidden = np.maximum(seen.density, 0), release.signal != "seen"
+    facts = _facts_of(release)
+    sizes, errors = sizes_of_clusters(release)
+    nothing = np.zeros((len(sizes), 0))
+    groups = Groups(release.schema, nothing, None, sizes, errors, release.about.names)
     return {
-        "rows": f"{counted.n_rows:,.0f}",
-        "rows_error": format_error(2 * counted.n_rows_error),
+        "found": not hidden,
+        "rows": describe_count(counted.n_rows, counted.n_rows_error),
         "cells": " × ".join(map(str, counted.grid.sides)),
         "n_cells": f"{counted.counts.size:,}",
         "error": format_error(counted.counts_error),
         "verdict": found.verdict,
-        "hidden": release.signal != "seen",
         "clusterer": release.parameters.get("clusterer"),
         "of": str(release.parameters.get("density", ""))[:12],
-        "columns": len(names),
-        "sizes": [
-            {"label": str(label), "size": f"{size:,.0f}", "error": format_error(2 * error)}
-            for label, (size, error) in enumerate(zip(found.sizes, found.sizes_error, strict=True))
-        ],
-        "merges": [_line(merge) for merge in found.persistence[:_MOST_MERGES]],
+        "columns": len(facts),
+        "groups": _with_places(groups.size_context(), counted.grid, density, labels, facts),
+        "merges": [_line(merge, facts) for merge in found.persistence[:_MOST_MERGES]],
         "more_merges": max(0, len(found.persistence) - _MOST_MERGES),
-        "picture": _picture(counted.grid, density, labels, names),
+        "picture": None if hidden else _picture(counted.grid, density, labels, facts),
     }
 
 
-def _line(merge: Merge) -> dict[str, str]:
+Facts = list[tuple[str, Box | None]]  # what readers call each column, and what is declared of it
+
+
+def _facts_of(release: Release) -> Facts:
+    return [
+        (column_label(name, fact), fact if isinstance(fact, Box) else None)
+        for name, fact in release.schema.columns.items()
+    ]
+
+
+def _with_places(
+    shown: dict[str, Any], grid: Grid, density: Floats, labels: Indices, facts: Facts
+) -> dict[str, Any]:
+    """Return the groups with the place where each is densest."""
+    for card in shown["cards"]:
+        inside = np.where(labels == card["number"], density, -1.0)
+        cell = np.unravel_index(int(inside.argmax()), density.shape)
+        at = [float(axis[i]) for axis, i in zip(grid.axes, cell, strict=True)]
+        words = f"densest at {_place(at, facts)}"
+        card["traits"] = [{"words": words, "values": ""}] if inside.max() >= 0 else []
+    return shown
+
+
+def _place(at: Sequence[float], facts: Facts) -> str:
+    told = zip(facts, at, strict=True)
+    return ", ".join(f"{name} {describe(fact, value)}" for (name, fact), value in told)
+
+
+def _line(merge: Merge, facts: Facts) -> dict[str, str]:
     return {
-        "place": ", ".join(f"{x:.4g}" for x in merge.place),
+        "place": _place([float(x) for x in merge.place], facts),
         "peak": f"{merge.peak:.3g}",
         "saddle": f"{merge.saddle:.3g}",
         "significance": f"{merge.significance:.1f}",
@@ -63,25 +92,30 @@ def _line(merge: Merge) -> dict[str, str]:
     }
 
 
-def _picture(grid: Grid, density: Floats, labels: Indices, names: tuple[str, ...]) -> str:
+def _picture(grid: Grid, density: Floats, labels: Indices, facts: Facts) -> str:
     """Draw the density next to the clusters: as a line, a map, or maps from three sides."""
-    count = int(labels.max()) + 1
+    count, names = int(labels.max()) + 1, [name for name, _ in facts]
     alt = (
         f"How dense rows are in the cells of {', '.join(map(short_name, names))}, and which of "
         f"{count} clusters each cell belongs to."
     )
     if len(names) == 1:
         return inline_svg(
-            "density", alt, (WIDTH, 2.8), lambda figure: _draw_line(figure, grid, density, labels)
+            "density", alt, (WIDTH, 2.8), lambda it: _draw_line(it, grid, density, labels, facts)
         )
     sides = [(0, 1)] if len(names) == 2 else [(0, 1), (0, 2), (1, 2)]
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots(len(sides), 2, squeeze=False)
         for (left, right), (first, second) in zip(axes, sides, strict=True):
-            _draw_map(left, grid, _seen_from(density, first, second), (first, second), names)
+            _draw_map(left, grid, _seen_from(density, first, second), (first, second))
             _draw_labels(right, grid, _labels_from(labels, density, first, second), first, second)
-            right.set_xlabel(short_name(names[first]))
+            for ax in (left, right):
+                ax.set_xlabel(short_name(names[first]))
+                label_axis(ax.xaxis, facts[first][1])
+                ax.tick_params(labelsize=7 if is_narrow(figure) else 9)
+            left.set_ylabel(short_name(names[second]))
+            label_axis(left.yaxis, facts[second][1])
 
     height = 3.6 * len(sides)
     return inline_svg("density", alt, (WIDTH, height), draw, narrow_height=2.2 * len(sides))
@@ -106,9 +140,7 @@ def _ends(grid: Grid, axis: int) -> tuple[float, float]:
     return low, low + float(grid.widths[axis]) * grid.sides[axis]
 
 
-def _draw_map(
-    ax: Axes, grid: Grid, shown: Floats, pair: tuple[int, int], names: tuple[str, ...]
-) -> None:
+def _draw_map(ax: Axes, grid: Grid, shown: Floats, pair: tuple[int, int]) -> None:
     """Draw equal steps of the density: a page loads no images, and single cells are too many."""
     from matplotlib.colors import to_rgba
 
@@ -117,8 +149,6 @@ def _draw_map(
     places = grid.axes[pair[0]], grid.axes[pair[1]]
     ax.contourf(*places, shown.T, levels=levels, colors=colours)
     ax.set(xlim=_ends(grid, pair[0]), ylim=_ends(grid, pair[1]))
-    ax.set_xlabel(short_name(names[pair[0]]))
-    ax.set_ylabel(short_name(names[pair[1]]))
 
 
 def _draw_labels(ax: Axes, grid: Grid, labels: Indices, first: int, second: int) -> None:
@@ -135,18 +165,20 @@ def _draw_labels(ax: Axes, grid: Grid, labels: Indices, first: int, second: int)
             if line[begin] >= 0:
                 corner = left + begin * wide, low + row * high
                 strips.append(Rectangle(corner, float(end - begin) * wide, high))
-                colours.append(_COLOURS[line[begin] % len(_COLOURS)])
+                colours.append(GROUPS[line[begin] % len(GROUPS)])
     ax.add_collection(PatchCollection(strips, facecolors=colours, edgecolors=colours, lw=0.3))
     ax.set(xlim=_ends(grid, first), ylim=_ends(grid, second), yticks=[])
 
 
-def _draw_line(figure: Figure, grid: Grid, density: Floats, labels: Indices) -> None:
+def _draw_line(figure: Figure, grid: Grid, density: Floats, labels: Indices, facts: Facts) -> None:
     ax, (places,) = figure.subplots(), grid.axes
     ax.plot(places, density, color=INK, linewidth=1)
     for label in range(int(labels.max()) + 1):
         own = np.where(labels == label, density, 0)
-        colour = _COLOURS[label % len(_COLOURS)]
+        colour = GROUPS[label % len(GROUPS)]
         ax.fill_between(places, own, color=colour, alpha=0.6, step="mid", linewidth=0)
     ax.set_ylabel("rows of a cell")
+    ax.set_xlabel(short_name(facts[0][0]))
+    label_axis(ax.xaxis, facts[0][1])
     ax.yaxis.grid(visible=True)
     ax.set_axisbelow(True)

@@ -19,7 +19,14 @@ from privclust.release.kinds import (
     register_kind,
 )
 from privclust.reports.axes import draw_bubbles, pick_columns
-from privclust.reports.words import TWO_ERRORS, give_or_take
+from privclust.reports.values import (
+    TWO_ERRORS,
+    column_label,
+    describe,
+    describe_share,
+    describe_width,
+)
+from privclust.schema.facts import Box
 
 if TYPE_CHECKING:
     from privclust.release.release import Release
@@ -91,6 +98,7 @@ def _check(release: Release) -> None:
 
 def _facts(release: Release) -> Facts:
     arrays, names = release.arrays, release.schema.numeric
+    boxes = [fact for fact in release.schema.columns.values() if isinstance(fact, Box)]
     deviations = np.sqrt(np.diagonal(arrays["covariances"], axis1=1, axis2=2))
     background = float(arrays["background_weight"][0])
     lines, values = [], []
@@ -98,11 +106,10 @@ def _facts(release: Release) -> Facts:
         zip(arrays["weights"], arrays["weights_error"], strict=True)
     ):
         mean, noise = arrays["means"][label], arrays["means_error"][label]
-        shown = [
-            f"{give_or_take(f'{m:.4g}', e)}, wide {s:.3g}"
-            for m, e, s in zip(mean, noise, deviations[label], strict=True)
-        ]
-        lines.append([str(label), give_or_take(f"{100 * weight:.1f} %", 100 * error), *shown])
+        told = zip(boxes, mean.tolist(), noise.tolist(), deviations[label].tolist(), strict=True)
+        shown = [f"{describe(box, m, e)}, wide {describe_width(box, s)}" for box, m, e, s in told]
+        name = release.about.names[label] if release.about.names else str(label)
+        lines.append([name, describe_share(float(weight), float(error)), *shown])
         values.append(
             {
                 "weight": float(weight),
@@ -117,10 +124,12 @@ def _facts(release: Release) -> Facts:
         summary=[
             ("components", str(len(lines))),
             ("columns", str(len(names))),
-            ("rows, with noise", f"{float(arrays['n_rows'][0]):,.0f}"),
+            ("rows, with noise", f"{max(0.0, float(arrays['n_rows'][0])):,.0f}"),
             *([("in no component", f"{100 * background:.1f} %")] if background else []),
         ],
-        listings=[Listing(["component", f"weight {TWO_ERRORS}", *names], lines)],
+        listings=[
+            Listing(["component", f"weight {TWO_ERRORS}", *map(column_label, names, boxes)], lines)
+        ],
         values={"components": values, "background_weight": background},
     )
 
@@ -143,9 +152,11 @@ register_kind(
         check=_check,
         facts=_facts,
         template="mixture/report.html.j2",
+        details="mixture/details.html.j2",
         context="privclust.mixture.report:context",
         tables="privclust.mixture.release:tables",
         plot="privclust.mixture.release:plot_components",
         labels=labels,
+        named=("component", "weights"),
     )
 )

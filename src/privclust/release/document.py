@@ -49,8 +49,9 @@ class About:
     purpose : str or None
         What the release was made for.
     names : sequence of str
-        Public names of what a release numbers: the columns of a co-clustering, the new centres of
-        a source-target release.
+        Public names of what a release numbers: the clusters of k-means and of a density, the
+        components of a mixture, the columns of a co-clustering, the new centres of a
+        source-target release.
     """
 
     title: str | None = None

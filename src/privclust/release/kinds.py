@@ -78,13 +78,15 @@ class ReleaseKind:
     # and returns its tables by the names of their CSV files, and one that draws it on axes.
     tables: str = ""
     plot: str = ""
+    # The path of the part that specialists read, folded away at the end of the report.
+    details: str | None = None
     # Takes a release and rows in any supported form and yields their labels, part by part.
     labels: Callable[..., Iterator[npt.NDArray[np.int64]]] | None = None
     # Whether rows may be given as triples of a matrix; ``labels`` then takes its shape as well.
     takes_triples: bool = False
     # What a publisher may give names to, and the array with one entry for each, such as
-    # ``("column", "column_labels")``.
-    named: tuple[str, str] | None = None
+    # ``("column", "column_labels")``; or the function that counts them in a release.
+    named: tuple[str, str | Callable[[Release], int]] | None = None
 
     def context_of(self, release: Release) -> dict[str, Any]:
         """Return what the template shows of a release."""
@@ -121,12 +123,13 @@ class ReleaseKind:
         names = release.about.names
         if not names:
             return
-        if self.named is None:
+        what, counted = self.named or ("", lambda _: 0)
+        count = counted(release) if callable(counted) else len(release.arrays.get(counted, ()))
+        if not count:
             raise ReleaseError(
-                f"There is nothing to name in a {self.name} release; its schema names the columns."
+                f"There is nothing to name in this {self.name} release; its schema names the "
+                "columns."
             )
-        what, array = self.named
-        count = len(release.arrays[array])
         if len(names) != count:
             raise ReleaseError(
                 f"There are {len(names)} names for {count} {what}s; give one name per {what}."

@@ -13,8 +13,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from privclust.reports.promise import explain_promise
+from privclust.reports.values import column_label, describe_range, missing_rule
 from privclust.reports.words import decimal, percent
-from privclust.schema.facts import Box
 from privclust.statement import PrivacyStatement
 
 if TYPE_CHECKING:
@@ -62,10 +62,11 @@ def _environment() -> Environment:
 Signed = dict[str, str]
 
 _MOST_GROUPS = 8  # as many colours as a reader can tell apart
-_MOST_OPEN_ROWS = 25
 # "cell counts, round 2 of 3" belongs to "cell counts, each round", "mean (1)" to "mean".
 _ROUND = re.compile(r"\b(round|step|iteration|pass|part)\s*\d+(\s*(of|/)\s*\d+)?", re.IGNORECASE)
 _NUMBER = re.compile(r"[\s,;(\[#-]*\d+[)\]]*\s*$")
+# Notes that help only those who declare the columns and spend the budget.
+_OF_PUBLISHERS = ("bounds-loose", "far-rows-missed", "k-unclear", "spread-hidden")
 _ABOUT = {"dataset": "Data", "holder": "Holder", "contact": "Contact", "purpose": "Purpose"}
 
 
@@ -105,10 +106,8 @@ def _context(release: Release, kind: ReleaseKind, signature: Signed | None) -> d
         "parts": _parts(privacy),
         "queries": _queries(privacy),
         "asks": any(charge.asks for charge in privacy.queries),  # not in releases of 0.1
-        "many_queries": len(privacy.queries) > _MOST_OPEN_ROWS,
         "columns": _columns(release),
-        "many_columns": len(release.schema) > _MOST_OPEN_ROWS,
-        "warnings": list(release.parameters.get("warnings", [])),
+        **_told(release),
         "parameters": {
             name: _fact_phrase(value)
             for name, value in release.parameters.items()
@@ -116,6 +115,7 @@ def _context(release: Release, kind: ReleaseKind, signature: Signed | None) -> d
         },
         "signature": signature,
         "kind_template": kind.template,
+        "kind_details": kind.details,
         "kind": kind.context_of(release),
     }
 
@@ -190,16 +190,36 @@ def _queries(privacy: PrivacyStatement) -> list[dict[str, str]]:
     ]
 
 
+def _told(release: Release) -> dict[str, list[str]]:
+    """Return reasons to doubt the release, first if noise hides some of the rows.
+
+    What would help is told to those who fit, on the terminal: a reader cannot do it. It is what
+    follows the last semicolon of a note.
+    """
+    parameters = release.parameters
+    texts = [str(text) for text in parameters.get("warnings", [])]
+    codes = parameters.get("notes", [""] * len(texts))
+    told = [
+        f"{text.rpartition('; ')[0] or text.rstrip('.')}."
+        for code, text in zip(codes, texts, strict=True)
+        if code not in _OF_PUBLISHERS
+    ]
+    first = release.signal == "hidden"
+    return {"told_first": told if first else [], "told": [] if first else told}
+
+
 def _columns(release: Release) -> list[dict[str, str]]:
     """Return what was declared about each column, in words."""
-    columns = []
-    for name, fact in release.schema.columns.items():
-        if isinstance(fact, Box):
-            declared = f"{fact.low:,.10g} to {fact.high:,.10g}"
-        else:
-            declared = f"{fact.size} categories"
-        columns.append({"name": name, "declared": declared, "missing": _fact_phrase(fact.missing)})
-    return columns
+    return [
+        {
+            "name": name if column_label(name, fact) == name.replace("_", " ")
+            else f"{column_label(name, fact)} ({name})",
+            "description": fact.description,
+            "declared": describe_range(fact),
+            "missing": missing_rule(fact),
+        }
+        for name, fact in release.schema.columns.items()
+    ]  # fmt: skip
 
 
 def _fact_phrase(value: Any) -> str:

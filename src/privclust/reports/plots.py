@@ -1,4 +1,4 @@
-"""The pictures of a clustering: sizes, profiles as a heat map, centres in 2-d, histograms.
+"""The pictures of a clustering: groups in the columns that set them apart, centres, histograms.
 
 All of them are drawn from released values alone.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,68 +17,125 @@ from privclust.reports.svg import (
     ABOVE,
     ACCENT,
     BELOW,
+    GROUPS,
     INK,
     MUTED,
+    PAPER,
     WIDTH,
     inline_svg,
     is_narrow,
     short_name,
 )
+from privclust.reports.values import describe, describe_tick
+from privclust.schema.facts import Box
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
+    from privclust.reports.findings import Strip
 
-_MOST_BARS = 40  # more clusters than this are upright bars, without room for a line each
+
 _MOST_LABELS = 30
-_MOST_UPRIGHT = 40  # labels below upright bars, on a phone
 _LARGEST_BUBBLE = 2400.0  # square points
 _LETTERS = 38  # in a line along an axis, on a phone
 _MOST_NUMBERS = 7  # columns with numbers in their cells, on a phone
 
 
-def size_plot(labels: Sequence[int], sizes: Floats, errors: Floats) -> str:
-    """Draw one bar per cluster with two standard errors to each side."""
-    many = len(labels) > _MOST_BARS
-    height = 3.4 if many else 0.6 + 0.27 * len(labels)
+Side = Literal["left", "center", "right"]
+# Marks nearer to each other than this share of the picture are drawn one above the other.
+_TOO_NEAR, _TOO_NEAR_ON_A_PHONE = 0.03, 0.075
+
+
+def strip_plot(labels: Sequence[int], strips: Sequence[Strip]) -> str:
+    """Draw a line for each column, with a mark for each group where it lies, in its own units."""
 
     def draw(figure: Figure) -> None:
-        ax = figure.subplots()
-        at = np.arange(len(labels))
-        whiskers: dict[str, Any] = {"ecolor": INK, "capsize": 1.2 if many else 2.5}
-        if many:
-            ax.bar(at, sizes, 0.75, color=ACCENT, alpha=0.75)
-            ax.errorbar(at, sizes, yerr=2 * errors, fmt="none", elinewidth=1.0, **whiskers)
-            step = -(-len(labels) // _MOST_UPRIGHT) if is_narrow(figure) else 1
-            words = [str(label) for label in labels[::step]]
-            ax.set_xticks(at[::step], words, rotation=90, fontsize=5.5)
-            ax.set_ylabel("rows")
-            ax.set_xlabel("cluster")
-            ax.set_xlim(-0.7, len(labels) - 0.3)
-        else:
-            ax.barh(at, sizes, 0.62, color=ACCENT, alpha=0.75)
-            ax.errorbar(sizes, at, xerr=2 * errors, fmt="none", elinewidth=1.0, **whiskers)
-            ax.set_yticks(at, [f"cluster {label}" for label in labels])
-            ax.set_xlabel("rows")
-            ax.set_ylim(len(labels) - 0.5, -0.5)
-        value_axis = ax.yaxis if many else ax.xaxis
-        value_axis.grid(visible=True)
-        value_axis.set_major_formatter(_thousands)
-        ax.set_axisbelow(True)
-        ax.tick_params(length=0)
-        (ax.axhline if many else ax.axvline)(0, color=MUTED, linewidth=0.8)
+        narrow = is_narrow(figure)
+        levels = [_levels(strip, narrow) for strip in strips]
+        heights = [1.0 + 0.45 * max(level) for level in levels]
+        axes = figure.subplots(len(strips), 1, squeeze=False, height_ratios=heights)[:, 0]
+        for ax, strip, level in zip(axes, strips, levels, strict=True):
+            _draw_strip(ax, labels, strip, level, narrow=narrow)
 
-    listed = ", ".join(
-        f"cluster {label} about {size:,.0f} rows"
-        for label, size in zip(labels[:10], sizes, strict=False)
+    def height(narrow: bool) -> float:
+        return sum(0.66 + 0.17 * max(_levels(strip, narrow)) for strip in strips)
+
+    names = ", ".join(short_name(strip.name) for strip in strips)
+    alt = (
+        f"Where each of {len(labels)} groups lies in {names}. The numbers are in the table that "
+        "follows."
     )
-    alt = f"Bar chart of the noisy cluster sizes, largest first: {listed}."
-    return inline_svg("sizes", alt, (WIDTH, height), draw)
+    size = WIDTH, height(narrow=False)
+    return inline_svg("strips", alt, size, draw, narrow_height=height(narrow=True))
 
 
-def _thousands(value: float, _: object = None) -> str:
-    return f"{value:,.10g}".replace("-", "−")
+def _levels(strip: Strip, narrow: bool) -> list[int]:
+    """Return how many marks each mark is drawn above, so that none covers another."""
+    low, high = strip.ends
+    near = (_TOO_NEAR_ON_A_PHONE if narrow else _TOO_NEAR) * (high - low)
+    levels = [0] * len(strip.values)
+    taken: list[float] = []
+    for i in np.argsort(strip.values, kind="stable").tolist():
+        value = float(strip.values[i])
+        free = [level for level, last in enumerate(taken) if value - last >= near]
+        levels[i] = free[0] if free else len(taken)
+        taken[levels[i] : levels[i] + 1] = [value]
+    return levels
+
+
+def _draw_strip(
+    ax: Axes, labels: Sequence[int], strip: Strip, levels: list[int], *, narrow: bool
+) -> None:
+    low, high = strip.ends
+    ax.axvline(strip.average, color=MUTED, linewidth=1.0, linestyle=(0, (3, 2)))
+    for place, (value, level) in enumerate(zip(strip.values.tolist(), levels, strict=True)):
+        colour = GROUPS[place]
+        if strip.errors is not None:
+            reach = 2 * float(strip.errors[place])
+            ends = [max(value - reach, low), min(value + reach, high)]
+            ax.plot(ends, [level, level], color=colour, linewidth=2.2, alpha=0.45)
+        ax.scatter([value], [level], 105, color=colour, zorder=3, clip_on=False)
+        ax.annotate(
+            str(labels[place]), (value, level), color=PAPER, ha="center", va="center_baseline",
+            fontsize=7, fontweight="bold", zorder=4, annotation_clip=False,
+        )  # fmt: skip
+    ax.set(xlim=(low, high), ylim=(-0.75, max(levels) + 0.6), yticks=[])
+    ax.set_title(short_name(strip.name, 44), loc="left", fontsize=9, color=INK, pad=3)
+    ticks = _ticks(strip, 3 if narrow else 5)
+    ax.set_xticks(ticks, [describe_tick(strip.fact, tick) for tick in ticks], fontsize=7.5)
+    for text, align in zip((*ax.get_xticklabels(),), _aligned(ticks, low, high), strict=True):
+        text.set_horizontalalignment(align)
+    ax.tick_params(length=3)
+    ax.spines["left"].set_visible(False)
+
+
+def _ticks(strip: Strip, most: int) -> list[float]:
+    """Return round numbers within the drawn part; of dates, places at equal distances."""
+    from matplotlib.ticker import MaxNLocator
+
+    low, high = strip.ends
+    if strip.fact is not None and strip.fact.form in ("date", "time"):
+        inner = np.linspace(low, high, 2 * most + 1)[1::2]
+        return [float(place) for place in inner]
+    places = MaxNLocator(most).tick_values(low, high)
+    return [float(place) for place in places if low <= place <= high]
+
+
+def _aligned(ticks: Sequence[float], low: float, high: float) -> list[Side]:
+    """Return how labels lie at their ticks: within the picture also at its ends."""
+    share = [(tick - low) / (high - low) for tick in ticks]
+    return ["left" if at < 0.03 else "right" if at > 0.97 else "center" for at in share]
+
+
+def label_axis(axis: Axis, fact: Box | None) -> None:
+    """Let an axis show a few numbers of a column as a reader expects them: dates as dates."""
+    from matplotlib.ticker import MaxNLocator
+
+    dated = fact is not None and fact.form in ("date", "time")
+    axis.set_major_locator(MaxNLocator(3 if dated else 6))
+    axis.set_major_formatter(lambda value, _: describe_tick(fact, value))
 
 
 def heat_map(labels: Sequence[int], names: Sequence[str], differences: Floats) -> str:
@@ -150,7 +207,8 @@ class Map:
 
     points: Floats  # (k, 2)
     axes: tuple[str, ...]  # what to write along each axis
-    real: bool  # the axes are columns, in their own units
+    # What is declared of the columns that the axes are; None if they are mixtures of columns.
+    facts: tuple[Box | None, ...] | None = None
 
 
 def principal_map(centers: Floats, weights: Floats, names: Sequence[str]) -> Map:
@@ -172,7 +230,7 @@ def principal_map(centers: Floats, weights: Floats, names: Sequence[str]) -> Map
         points.append(offsets @ direction)
         share = f"{100 * strengths[j] ** 2 / total:.0f} % of the differences"
         axes.append(f"{_direction_words(direction, names)}\N{NO-BREAK SPACE}→\n({share})")
-    return Map(np.column_stack(points), tuple(axes), real=False)
+    return Map(np.column_stack(points), tuple(axes))
 
 
 def _direction_words(direction: Floats, names: Sequence[str]) -> str:
@@ -223,11 +281,11 @@ def _dress_map(ax: Axes, place: Map, *, narrow: bool) -> None:
     ax.grid(visible=True)
     ax.set_axisbelow(True)
     ax.tick_params(length=0, labelcolor=MUTED)
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(_thousands)
-    if not place.real:
+    if place.facts is None:
         # Lengths in mixed units mean nothing to a reader; only the arrangement does.
         ax.set(xticklabels=[], yticklabels=[])
+    for axis, fact in zip((ax.xaxis, ax.yaxis), place.facts or (), strict=False):
+        label_axis(axis, fact)
     if len(place.axes) == 1:
         ax.set_yticks([])
         ax.spines["left"].set_visible(False)
@@ -256,12 +314,16 @@ _MOST_ON_A_PHONE = 3
 
 
 def histogram_grid(
-    labels: Sequence[int], names: Sequence[str], counts: Floats, errors: Floats, ends: Floats
+    labels: Sequence[int],
+    names: Sequence[str],
+    counts: Floats,
+    errors: Floats,
+    boxes: Sequence[Box],
 ) -> str:
     """Draw a histogram for each cluster and column; bars within two errors of zero are pale.
 
-    ``counts``: (n_clusters, n_columns, n_cells). ``ends``: (n_columns, 2), the declared bounds,
-    below the last line.
+    ``counts``: (n_clusters, n_columns, n_cells). ``boxes``: what is declared of each column; its
+    bounds are below the last line.
     """
 
     def draw(figure: Figure) -> None:
@@ -274,7 +336,7 @@ def histogram_grid(
                 if row == 0:
                     ax.set_title(short_name(names[column]), fontsize=7.5, color=MUTED)
                 if row == len(labels) - 1:
-                    _mark_ends(ax, ends[column], counts.shape[2])
+                    _mark_ends(ax, boxes[column], counts.shape[2])
             axes[row, 0].set_ylabel(f"{label}", rotation=0, ha="right", va="center")
 
     listed = ", ".join(short_name(name) for name in names)
@@ -294,6 +356,10 @@ def _draw_one(ax: Axes, counts: Floats, errors: Floats) -> None:
     ax.set_yticks([])
 
 
-def _mark_ends(ax: Axes, ends: Floats, n_cells: int) -> None:
-    ax.set_xticks([-0.5, n_cells - 0.5], [f"{end:.3g}" for end in ends], fontsize=6.5)
+def _mark_ends(ax: Axes, box: Box, n_cells: int) -> None:
+    ends = [describe(box, box.low), describe(box, box.high)]
+    ax.set_xticks([-0.5, n_cells - 0.5], ends, fontsize=6.5)
     ax.tick_params(length=0)
+    first, last = ax.get_xticklabels()
+    first.set_horizontalalignment("left")
+    last.set_horizontalalignment("right")

@@ -24,7 +24,9 @@ WIDTH = 8.6  # inches; the page shows it about 860 pixels wide
 NARROW = 3.75  # as wide as a phone shows it, 360 pixels
 
 INK, MUTED, LINE, ACCENT = "#010201", "#010202", "#010203", "#010204"
-ABOVE, BELOW = "#010205", "#010206"
+ABOVE, BELOW, PAPER = "#010205", "#010206", "#010207"
+# The colours of groups, as many as a reader can tell apart.
+GROUPS = tuple(f"#01021{number}" for number in range(1, 9))
 _VARIABLES = {
     INK: "var(--ink)",
     MUTED: "var(--muted)",
@@ -32,6 +34,8 @@ _VARIABLES = {
     ACCENT: "var(--accent)",
     ABOVE: "var(--above)",
     BELOW: "var(--below)",
+    PAPER: "var(--paper)",
+    **{colour: f"var(--c{number})" for number, colour in enumerate(GROUPS, start=1)},
 }
 
 _STYLE: dict[Any, Any] = {

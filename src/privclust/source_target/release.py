@@ -111,6 +111,7 @@ register_kind(
         check=_check,
         facts=_facts,
         template="source_target/report.html.j2",
+        details="source_target/details.html.j2",
         context="privclust.source_target.report:source_target_context",
         tables="privclust.source_target.release:tables",
         plot="privclust.source_target.release:plot_centres",

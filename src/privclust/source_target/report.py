@@ -19,6 +19,8 @@ from privclust.reports.svg import (
     is_narrow,
     short_name,
 )
+from privclust.reports.values import column_label, describe, percent_of
+from privclust.schema.facts import Box
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,18 +45,28 @@ def source_target_context(release: Release) -> dict[str, Any]:
         "k": len(arrays["centers"]),
         "n_targets": f"{n_targets:,}",
         "served": f"{served:,.0f}",
-        "served_share": f"{100 * served / n_targets:.0f} %",
+        "served_share": percent_of(served / n_targets),
         "cost": _number(float(parameters["cost_estimate"])) + unit,
         "bound": _number(float(bound)) + unit if bound is not None else None,
         "positions": len(arrays["source_positions"]),
         "counted": _count_phrase(release),
         "map": _map(release) if "targets" in arrays else None,
         "curve": _curve(arrays["order_costs"], unit) if "order_costs" in arrays else None,
-        "names": list(release.schema.numeric),
+        "names": [column_label(name, release.schema[name]) for name in release.schema.numeric],
+        "gain": _gain(arrays["order_costs"], unit) if "order_costs" in arrays else "",
+        "hidden": release.signal == "none",
         "centres": _list_centres(release),
         "named": bool(release.about.names),
         "shown": min(len(arrays["centers"]), _MOST_LISTED),
     }
+
+
+def _gain(costs: Floats, unit: str) -> str:
+    """Return how much nearer the last of several new centres brings a target than the first."""
+    if len(costs) < 2:
+        return ""
+    first, last = (f"{_number(cost)}{unit}" for cost in (costs[0], costs[-1]))
+    return f"{first} with one new centre, {last} with {len(costs)}"
 
 
 def _count_phrase(release: Release) -> str | None:
@@ -66,6 +78,7 @@ def _count_phrase(release: Release) -> str | None:
 def _list_centres(release: Release) -> list[dict[str, Any]]:
     arrays = release.arrays
     width = min(arrays["centers"].shape[1], 8)
+    facts = [release.schema[name] for name in release.schema.numeric]
     names = release.about.names or [""] * len(arrays["centers"])
     listed = zip(names, arrays["medoid_indices"], arrays["centers"], strict=True)
     return [
@@ -73,7 +86,10 @@ def _list_centres(release: Release) -> list[dict[str, Any]]:
             "number": number,
             "name": name,
             "candidate": int(index),
-            "values": [_number(float(value)) for value in centre[:width]],
+            "values": [
+                describe(fact, float(value)) if isinstance(fact, Box) else _number(float(value))
+                for fact, value in zip(facts, centre[:width], strict=False)
+            ],
         }
         for number, (name, index, centre) in enumerate(list(listed)[:_MOST_LISTED], start=1)
     ]
@@ -87,7 +103,7 @@ def _map(release: Release) -> str:
         _flat(arrays[name], geographic) for name in ("targets", "centers", "source_positions")
     )
     served = arrays["served_by_source"]
-    axes = [short_name(name) for name in names]
+    axes = [short_name(column_label(name, release.schema[name])) for name in names]
     axes = axes[::-1] if geographic else axes if len(axes) == 2 else [*axes, ""]
 
     def draw(figure: Figure) -> None:
@@ -186,4 +202,8 @@ def _curve(costs: Floats, unit: str) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.4g}".replace("-", "−")
+    return (
+        f"{value:,.3g}".replace("-", "−")
+        if abs(value) < 1000
+        else f"{value:,.0f}".replace("-", "−")
+    )
