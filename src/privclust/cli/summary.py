@@ -45,9 +45,9 @@ def cluster(
 
     place = Destination.check(output, report=True, overwrite=overwrite)
     release = _load_summary(summary).kmeans(clusters)
-    given = {"title": title, "names": None if names is None else options.read_lines(names)}
-    words = {name: value for name, value in given.items() if value is not None}
-    show(place.publish(release.with_about(replace(release.about, **words))))
+    called = () if names is None else options.read_lines(names)
+    about = replace(release.about, title=title or release.about.title, names=called)
+    show(place.publish(release.with_about(about)))
 
 
 def choose_k(

@@ -235,7 +235,6 @@ register_kind(
 
 
 # The clusters of a k-means release in words.
-
 _MOST_PARTS = 12
 
 
@@ -261,7 +260,7 @@ def cluster_sentences(release: Release) -> list[str]:
 def sentence_listing(release: Release) -> list[Listing]:
     """Return the sentences as a table for a terminal, if there are any."""
     told = zip(groups_of(release).tags, cluster_sentences(release), strict=False)
-    lines = [[*line] for line in told]
+    lines = [*map(list, told)]
     return [Listing(["cluster", "what sets it apart"], lines)] if lines else []
 
 
