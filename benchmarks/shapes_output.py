@@ -88,6 +88,16 @@ def tree_table(rows: list[dict[str, str]]) -> str:
     return markdown(heads, lines) + "\n\n" + run_line(rows, "shapes-trees")
 
 
+def clusterer_table(rows: list[dict[str, str]]) -> str:
+    """Return the mean agreement of any clusterer, by what it was fitted to."""
+    places = dict.fromkeys(row["on"] for row in rows)
+    lines = [
+        [method, *(_mean(rows, method=method, on=place) for place in places)]
+        for method in dict.fromkeys(row["method"] for row in rows)
+    ]
+    return markdown(["clusterer", *places], lines) + "\n\n" + run_line(rows, "shapes-clusterers")
+
+
 def time_table(rows: list[dict[str, str]]) -> str:
     """Return seconds of a fit."""
     lines = [[row["columns"], f"{int(row['rows']):,}", row["fit"], row["clusters"]] for row in rows]

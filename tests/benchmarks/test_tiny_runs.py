@@ -206,6 +206,7 @@ CASES = [
     Case("shapes", "shapes --runs 2 --rivals 1 --only new", {"SETTINGS": ((500, 9.0),)}),
     Case("shapes", "real --runs 2", {"real_tables": tiny_tables, "TOWN_ROWS": (1000,)}),
     Case("shapes", "trees --runs 1", {"TREE_ROWS": 400}),
+    Case("shapes_clusterers", "--runs 2", {"N_ROWS": 400, "FEW": 150}),
     Case("shapes", "times", {"SIZES": (500,)}),
     Case("shapes", "picture", {"draw_comparison": lambda path: None}),
     Case("subclustering", "gaps iris --runs 2 --figures {folder}"),
