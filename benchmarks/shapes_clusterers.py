@@ -52,7 +52,8 @@ def measure_one(maker: Any, k: int, seed: int) -> Iterator[tuple[str, str, float
     rows, truth = maker(rng, N_ROWS)
     low, high = declared_bounds(rows)
     given = {"bounds": (low, high), "random_state": seed}
-    releases = {"summary": PrivateSummary(**given), "density": PrivateDensity(**given)}
+    summary = PrivateSummary(rescale=True, **given)
+    releases = {"summary": summary, "density": PrivateDensity(**given)}
     chosen = rng.choice(len(rows), min(FEW, len(rows)), replace=False)
     seen, wanted = rows[chosen], truth[chosen]
     for where, model in releases.items():
