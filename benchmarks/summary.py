@@ -220,18 +220,20 @@ def answers(choice: Choice) -> Row:
 
 def show_choose_k(rows: list[Row]) -> str:
     """Return how many answers are right, wrong and unclear."""
-    lines: list[list[str]] = []
     kinds = list(dict.fromkeys(row["set"].rpartition(" ")[0] for row in rows))
-    for kind in [*kinds, "all"]:
+    parts = {kind: [r for r in rows if r["set"].rpartition(" ")[0] == kind] for kind in kinds}
+    for seed in dict.fromkeys(row["seed"] for row in rows):
+        parts[f"all of seed {seed:g}"] = [row for row in rows if row["seed"] == seed]
+    lines: list[list[str]] = []
+    for told, part in parts.items():
         for epsilon in (0.2, 1.0):
-            of_kind = [r for r in rows if kind in (r["set"].rpartition(" ")[0], "all")]
-            these = [row for row in of_kind if row["epsilon"] == epsilon]
+            these = [row for row in part if row["epsilon"] == epsilon]
             right = sum(row["chosen"] == row["planted"] for row in these)
             unclear = sum(row["chosen"] == "" for row in these)
             suggested = sum(row["suggested"] == row["planted"] for row in these)
             within = sum(f"{row['planted']:g}" in row["shortlist"].split() for row in these)
             counts = right, len(these) - right - unclear, unclear, suggested, within
-            lines.append([kind, f"{epsilon:g}", *map(str, counts)])
+            lines.append([told, f"{epsilon:g}", *map(str, counts)])
     heads = ["right", "wrong", "no clear number", "suggestion right", "within three"]
     return markdown(["rows", "ε", *heads], lines)
 

@@ -90,6 +90,14 @@ def test_kinds_that_are_not_stable_are_never_one_cluster():
     assert best.of_mixed_rows(lambda k: False) == (1, 1)
 
 
+def test_a_number_that_is_not_stable_itself_is_not_clear():
+    index, of_rows = np.array([0, 1, 2, 3, 4]), np.array([0, 1, 4, 3, 2])
+    for own, expected in ((0.89, (None, 3)), (0.91, (5, 5))):
+        stability = np.array([1, 0.5, 0.95, 0.7, own])
+        best = Verdicts.of((1, 2, 3, 4, 5), index, of_rows, index, stability, 40)
+        assert best.of_numbers() == expected
+
+
 @pytest.mark.parametrize(
     ("stability", "stands", "expected"),
     [

@@ -9,8 +9,9 @@ Three criteria look at the cells. *Stability*: half of the cells, with noise dra
 it is known to be, must give the same clusters. The index of Calinski and Harabasz compares the
 spread between clusters with that within. The *BIC* is that of a mixture of round normal
 distributions. The cells, not the rows, are the observations of both. If no k of at least 2 is
-stable the answer is 1; if the other two agree it is theirs; else there is no clear number, and a
-shortlist and the curve must decide. Half of very few cells may lack a whole cluster, so instability
+stable the answer is 1; if the other two agree on a stable one it is theirs; else there is no clear
+number, and a shortlist and the curve must decide: both criteria cut a long piece into many round
+ones, but noise drawn again cuts it elsewhere. Half of very few cells may lack a whole cluster, so instability
 says nothing about them: then there is no clear number either.
 
 The index is computed twice. Between the cells alone it is sharp where cells are many, and decides
@@ -59,8 +60,7 @@ class Verdicts:
     by_rows: int  # by the separation with the spread within cells
     by_bic: int
     by_stability: int
-    is_stable: bool
-    only_stable: int | None  # if there is just one
+    stable: tuple[int, ...]
     is_of_few: bool
 
     @classmethod
@@ -81,23 +81,23 @@ class Verdicts:
             by_rows=ks[int(of_rows.argmax())],
             by_bic=ks[int(bic.argmax())],
             by_stability=ks[int(np.where(several, stability, -1).argmax())],
-            is_stable=len(stable) > 0,
-            only_stable=int(stable[0]) if len(stable) == 1 else None,
+            stable=tuple(stable.tolist()),
             is_of_few=bool(several.any()) and n_cells < _FEWEST_CELLS,
         )
 
     def of_numbers(self) -> tuple[int | None, int]:
         """Return the number, if there is a clear one, and what to suggest."""
-        if not self.is_stable:
+        if not self.stable:
             return (None, self.by_stability) if self.is_of_few else (1, 1)
         number = self.by_separation
-        return (number, number) if number == self.by_bic else (None, self.by_rows)
+        clear = number == self.by_bic and number in self.stable
+        return (number, number) if clear else (None, self.by_rows)
 
     def of_mixed_rows(self, stand: Callable[[int], bool]) -> tuple[int | None, int]:
         """Return the same for mixed rows, given which clusters beat independent columns."""
         number, suggestion = self.of_numbers()
         if number is None:
-            only = self.only_stable
+            only = self.stable[0] if len(self.stable) == 1 else 1
             if only in (self.by_separation, self.by_bic) and stand(only):
                 return only, only
             return None, suggestion
