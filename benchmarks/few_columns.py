@@ -4,10 +4,9 @@
 writes every mean to ``benchmarks/results/few-columns.csv``; ``--page docs/research/few-rows.md``
 puts the table there, and ``--drawn`` draws it from its file. ``--only auto`` measures what is
 chosen alone and keeps the other columns of the file, where it has the set; noise is seeded, so that
-methods that have not changed would give the same again. The constants of the grid and the rule
-that chooses it were fixed on the first five sets, and the first look at loose bounds on the next
-seven; those with a star were drawn after that, and those with two after the rule that gives a grid
-up. The error is the inertia over the best that
+methods that have not changed would give the same again. The grid whose cells are split by their
+rows, and the signal up to which it is taken, were fixed with the results on the sets of at most two
+stars in view; those with three were drawn after that. The error is the inertia over the best that
 ordinary k-means finds. EUGkM is the uniform grid of the literature, with noise in floats.
 """
 
@@ -77,6 +76,18 @@ def sets() -> dict[str, tuple[np.ndarray, int]]:
         "**3000 x 2, 14 clumps in a part": (clumps(3000, 2, 14, 203, 0.05, 0.35), 14),
         "**5000 x 2, 3 clumps": (clumps(5000, 2, 3, 204, 0.1), 3),
         "**4000 x 3, 5 clumps": (clumps(4000, 3, 5, 205, 0.1), 5),
+        "***3500 x 2, 6 clumps": (clumps(3500, 2, 6, 501, 0.07), 6),
+        "***9000 x 3, 9 clumps": (clumps(9000, 3, 9, 502, 0.07), 9),
+        "***15000 x 2, 30 clumps": (clumps(15000, 2, 30, 503, 0.03), 30),
+        "***2200 x 1, 5 clumps": (clumps(2200, 1, 5, 504, 0.05), 5),
+        "***7000 x 2, 11 clumps in a part": (clumps(7000, 2, 11, 505, 0.06, 0.4), 11),
+        "***12000 x 3, 7 clumps in a corner": (clumps(12000, 3, 7, 506, 0.07, 0.2), 7),
+        "***6000 x 2, 8 clumps, heavy tails": (heavy_tails(6000, 2, 8, 507), 8),
+        "***4000 x 3, no clusters, k = 8": (evenly(4000, 3, 508), 8),
+        "***30000 x 2, 2 clumps": (clumps(30000, 2, 2, 509, 0.15), 2),
+        "***1200 x 2, 3 clumps": (clumps(1200, 2, 3, 510, 0.1), 3),
+        "***40000 x 3, 25 clumps": (clumps(40000, 3, 25, 511, 0.05), 25),
+        "***50000 x 2, 60 clumps in a part": (clumps(50000, 2, 60, 512, 0.02, 0.3), 60),
     }
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.cluster import KMeans
 
 from privclust import PrivateKMeans
 from privclust.clustering import grid
@@ -54,18 +55,44 @@ def test_a_corner_of_loose_bounds_is_looked_at_more_closely():
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 3])
-def test_rows_that_crowd_in_a_corner_of_the_bounds_get_no_grid(dimension):
-    rows = clumps(4500, 8, dimension)
-    model = PrivateKMeans(8, epsilon=0.3, bounds=(-1, 1), random_state=0)
-    assert model.fit(rows).method_ == "grid"
-    asked = [charge.query for charge in model.privacy_.queries]
-    assert model.fit(rows / 8 - 0.5).method_ == "cells"
-    assert asked[:2] == ["number of rows", "look: counts"]
+def test_rows_in_a_corner_of_the_bounds_are_clustered_nearly_as_well(dimension):
+    rows, worst = clumps(4500, 8, dimension), []
+    for part in (rows, rows / 8 - 0.5):
+        alone = KMeans(8, n_init=5, random_state=0).fit(part).inertia_
+        found = [fitted(part, "grid", seed, 8, epsilon=1.0) for seed in range(4)]
+        worst.append(np.mean([inertia(part, model.cluster_centers_) / alone for model in found]))
+    assert worst[0] < 1.3
+    assert worst[1] < 2.5  # cells of equal size would have 8 times the width of those above
 
 
-def test_a_look_that_is_all_noise_keeps_the_grid():
-    rows = clumps(600, 8) / 8 - 0.5
-    assert fitted(rows, "auto", 0, 8, epsilon=0.05).method_ == "grid"
+def test_cells_are_split_by_their_rows():
+    coarse = grid._Table(
+        cells=np.array([[-0.5, -0.5], [0.5, -0.5], [-0.5, 0.5], [0.5, 0.5]]),
+        widths=np.ones((4, 2)),
+        counts=np.array([900.0, 100.0, 0.0, 0.0]),
+        variances=np.ones(4),
+        weights=np.array([900.0, 100.0, 0.0, 0.0]),
+        tables=np.zeros(4, int),
+        n_rows=1000.0,
+    )
+    cells, widths, sources = coarse._split(40)
+    assert np.bincount(sources).tolist() == [36, 4, 1, 1]
+    assert np.bincount(sources, widths.prod(axis=1)) == pytest.approx(np.ones(4))
+    for source in range(4):  # each lies within the cell that it is a part of
+        gaps = np.abs(cells[sources == source] - coarse.cells[source])
+        assert gaps.max() <= 0.5 - widths[sources == source].min() / 2 + 1e-12
+
+
+def test_empty_cells_together_weigh_what_they_have_together():
+    rng = np.random.default_rng(3)
+    counts = np.concatenate([rng.laplace(0, 10, 400), 200 + rng.laplace(0, 10, 100)])
+    tables = np.repeat([0, 1], [400, 100])
+    weights = grid._weigh(counts, np.full(500, 200.0), tables, 20_000.0)
+    assert grid.with_sum(counts, 20_000.0)[:400].sum() > 500  # noise above zero
+    assert weights[:400].sum() == 0
+    assert weights.sum() == pytest.approx(20_000)
+    counts[:10] += 200
+    assert grid._weigh(counts, np.full(500, 200.0), tables, 22_000.0)[:400].sum() > 1500
 
 
 def test_few_rows_in_two_columns_are_clustered_better_than_by_cells():
@@ -92,7 +119,7 @@ def fitted(rows, method, seed, n_clusters=10, **changes):
         (3000, 15, 2, {"delta": 1e-6}, "grid"),
         (3000, 10, 2, {"delta": 1e-6}, "grid"),
         (600, 2, 2, {}, "grid"),
-        (3000, 5, 2, {"delta": 1e-6}, "cells"),
+        (3000, 5, 2, {"delta": 1e-6, "epsilon": 1.0}, "cells"),
         (3000, 10, 4, {}, "cautious"),
         (3000, 10, 2, {"epsilon": 5.0}, "cells"),
     ],

@@ -3,9 +3,8 @@
 The cells divide the budget among many small questions, which pay where rows are many. Where they
 are few, one table of counts does better if it can cover everything, which takes few columns; else a
 few questions whose answers are believed as far as their noise allows. The choice rests on public
-numbers and on the noisy number of rows, which all methods ask for first, so it costs nothing. A
-grid is rejected after a cheap probe if the rows are concentrated in a small part of the bounds.
-With a δ the grid is made in pure ε, where that keeps the promise, and the cells in ρ.
+numbers and on the noisy number of rows, which all methods ask for first, so it costs nothing. With
+a δ the grid is made in pure ε, where that keeps the promise, and the cells in ρ.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from privclust.budget import Loss, Share
 from privclust.clustering import fitted
@@ -29,11 +27,10 @@ from privclust.clustering.cells import (
 )
 from privclust.clustering.choose_k import choose_n_clusters
 from privclust.clustering.from_cells import cluster_cells, most_clusters
-from privclust.clustering.grid import PROBE_SHARE, ask_grid_given_count, grid_points
+from privclust.clustering.grid import ask_grid_given_count
 from privclust.clustering.result import KMeansResult, SummaryResult
 from privclust.clustering.spread import LARGEST_MEAN_SHARE, Allowance, mean_error
 from privclust.clustering.summarise import ask_summary
-from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
 from privclust.notes import Note, signal_of
 from privclust.schema.schema import Schema
@@ -52,8 +49,7 @@ def ask_auto(
     n_rows = ask_row_count(view, purse)
     chosen = ask_cells_given_count
     if prefers_grid(view, budget, n_rows, n_clusters):
-        if not ask_is_concentrated(view, purse.take(PROBE_SHARE), n_rows, n_clusters):
-            return ask_grid_given_count(view, purse, n_rows, n_clusters, rng, looked=True)
+        chosen = ask_grid_given_count
     elif prefers_cautious(view, budget, n_rows, n_clusters):
         chosen = ask_cautious_given_count
     return chosen(view, purse, n_rows, n_clusters, rng)
@@ -62,59 +58,26 @@ def ask_auto(
 def _ask_grid_or_cells(
     view: PointsView, budget: Share, pure: Share, n_clusters: int, rng: np.random.Generator
 ) -> KMeansResult:
-    """Cluster within pure ε if that is for a grid, else within ρ; the first answers suit both.
+    """Cluster within pure ε if that is for a grid, else within ρ; the first answer suits both.
 
     A table of counts has less noise in pure ε than in ρ, the many questions of cells have more.
     """
     purse = Allowance(pure)
     n_rows = ask_row_count(view, purse)
-    at_least, for_each, at_most = fitted.EITHER_SIGNAL
-    enough = min(at_least + for_each * n_clusters, at_most)
-    is_few = _signal(view, budget, n_rows, n_clusters) < enough
-    if is_few and not ask_is_concentrated(
-        view, purse.take(PROBE_SHARE), n_rows, n_clusters, sooner=True
-    ):
-        return ask_grid_given_count(view, purse, n_rows, n_clusters, rng, looked=True)
+    if _signal(view, budget, n_rows, n_clusters) < fitted.EITHER_SIGNAL:
+        return ask_grid_given_count(view, purse, n_rows, n_clusters, rng)
     return ask_cells_given_count(view, purse.convert_to_rho(budget), n_rows, n_clusters, rng)
-
-
-def ask_is_concentrated(
-    view: PointsView, share: Share, n_rows: float, n_clusters: int, *, sooner: bool = False
-) -> bool:
-    """Return whether nearly all rows are in a small part of the bounds, by noisy counts.
-
-    The cells of a grid would then be too wide for the clusters. If ``sooner``, less will do.
-    """
-    (low, high), d = view.domain.box_in_unit_ball(), view.domain.dimension
-    n_cells = fitted.LOOK_CELLS[d]
-    middles = (np.arange(n_cells) + 0.5) / n_cells
-    places = grid_points(tuple(low[j] + middles * (high[j] - low[j]) for j in range(d)))
-    answer = view.ask_clusters("look", Projection(np.zeros(d)), places, 1.0, counts=share).counts
-    side = math.ceil(fitted.WINDOW[share.currency] * n_cells / 8)
-    table = answer.value.reshape((n_cells,) * d)
-    windows = sliding_window_view(table, (side,) * d).sum(axis=tuple(range(d, 2 * d)))
-    error = answer.standard_error * math.sqrt(side**d)
-    few = min(math.ceil(fitted.TIGHT * n_clusters), len(places) // 4)
-    fullest = np.sort(answer.value)[::-1][:few]
-    in_few = answer.standard_error * few < fitted.LOOK_ERROR / 2 * n_rows  # not by noise alone
-    most, doubt = (
-        (fitted.SOONER, fitted.SOONER_ERROR) if sooner else (fitted.NEARLY_ALL, fitted.LOOK_ERROR)
-    )
-    return bool(
-        (error < doubt * n_rows and windows.max() > most * n_rows)
-        or (in_few and fullest.sum() > fitted.NEARLY_ALL * n_rows)
-    )
 
 
 def _pure_may_win(view: PointsView, budget: Share, pure: Share, n_clusters: int) -> bool:
     """Return, by public numbers, whether pure ε can have less noise and else leave most of ρ.
 
     A large δ makes the noise of a count smaller than pure ε does, and of a tiny one the first
-    answers in pure ε would leave little.
+    answer in pure ε would leave little.
     """
     if not _grid_is_possible(view, pure, n_clusters):
         return False
-    first = Loss.total(Loss.of_pure(pure.take(part).amount) for part in (COUNT, PROBE_SHARE))
+    first = Loss.of_pure(pure.take(COUNT).amount)
     less_noise = view.count_error(pure) < view.count_error(budget)
     return less_noise and first.rho <= fitted.MOST_AT_FIRST * budget.amount
 

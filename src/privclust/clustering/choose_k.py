@@ -11,8 +11,8 @@ spread between clusters with that within. The *BIC* is that of a mixture of roun
 distributions. The cells, not the rows, are the observations of both. If no k of at least 2 is
 stable the answer is 1; if the other two agree on a stable one it is theirs; else there is no clear
 number, and a shortlist and the curve must decide: both criteria cut a long piece into many round
-ones, but noise drawn again cuts it elsewhere. Half of very few cells may lack a whole cluster, so instability
-says nothing about them: then there is no clear number either.
+ones, but noise drawn again cuts it elsewhere. Half of very few cells may lack a whole cluster, so
+instability says nothing about them: then there is no clear number either.
 
 The index is computed twice. Between the cells alone it is sharp where cells are many, and decides
 with the BIC. But it grows without bound as k nears the number of cells, so what is shown, suggested

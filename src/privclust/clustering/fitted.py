@@ -3,8 +3,8 @@
 They steer questions by public facts and noisy answers, so no promise rests on them. Origins: *few
 rows*, sets of 100 to 2000 rows with 2 to 40 columns and 2 to 10 clusters, generated other than
 those of the research notes (``docs/research/few-rows.md``), but with the results on these known;
-*few columns*, 39 generated sets of one to three columns; *leaderboard*, the sets that
-``benchmarks/floor.py`` lists as chosen on. A rehearsal of every method on imagined rows would
+*few columns*, the sets of ``benchmarks/few_columns.py`` without a third star; *leaderboard*, those
+that ``benchmarks/floor.py`` lists as chosen on. A rehearsal of every method on imagined rows would
 replace the first table, once it does better: so far it does as well, for eight times the CPU.
 """
 
@@ -20,26 +20,14 @@ CAUTIOUS_SIGNAL = {"pure": 125.0, "zcdp": 28.0}
 COLUMNS_POWER = {"pure": 0.25, "zcdp": 0.0}
 MOST_COLUMNS = 40
 # A grid for at least this many clusters and at most this many columns, while the rows of a cluster,
-# in errors of a count times the columns (two at least), are fewer than this. Five sets of two and
-# three columns.
+# in errors of a count times the columns (two at least), are fewer than this. Few columns.
 GRID_CLUSTERS = {"pure": 2, "zcdp": 12}
 GRID_COLUMNS = {"pure": 3, "zcdp": 2}
-GRID_SIGNAL = {"pure": 400.0, "zcdp": 30.0}
+GRID_SIGNAL = {"pure": 700.0, "zcdp": 30.0}
 # A grid in pure ε instead of cells in ρ: while the signal, in such errors of a count in ρ, is below
-# min(a + b k, c), and if the first answers in pure ε leave most of ρ. Few columns.
-EITHER_SIGNAL = 20.0, 5.0, 87.0
-MOST_AT_FIRST = Fraction(1, 5)  # of ρ, for the number of rows and the probe in pure ε
-# The probe that rejects a grid: cells along each axis, by the number of columns, and how many of
-# eight must have nearly all rows to be too crowded for a grid. Nearly all is this share of them,
-# and the error of the probe may be that much of them. A weaker criterion applies when cells could
-# still use δ. Nearly all rows in a few cells of the probe, at most this many for each cluster, are
-# too crowded too, because of clusters along a curve (Birch2-like). Few columns; the last
-# leaderboard.
-LOOK_CELLS = {1: 8, 2: 8, 3: 4}
-WINDOW = {"pure": 3, "zcdp": 4}
-NEARLY_ALL, LOOK_ERROR = 0.9, 0.15
-SOONER, SOONER_ERROR = 0.8, 0.2
-TIGHT = 0.25
+# this, and if the number of rows in pure ε leaves most of ρ. Few columns.
+EITHER_SIGNAL = 130.0
+MOST_AT_FIRST = Fraction(1, 5)  # of ρ, for the number of rows in pure ε
 
 # The methods for few rows.
 # Cells of a grid for each cluster and axis, unless a cell would have fewer rows on average than

@@ -1,11 +1,13 @@
-"""k-means of a grid over the declared bounds: one noisy table of counts, for few columns.
+"""k-means of a grid over the declared bounds: noisy tables of counts, for few columns.
 
 In two or three dimensions a few hundred cells cover everything, and all of them together cost no
 more than one count. So where rows are few, or ε is small, most of the budget goes into one table,
-of the part of the bounds that has rows, and the centres are those of the cells: uniform grids after
-Su, Cao, Li, Bertino and Jin (2016, "Differentially private k-means clustering"), with cells that
-are nearly cubes, and with counts that are brought to what is known of them: none is below zero, and
-together they are the number of rows.
+and the centres are those of its cells: uniform grids after Su, Cao, Li, Bertino and Jin (2016,
+"Differentially private k-means clustering"), made finer where rows are, after Qardaji, Yang and Li
+(2013, "Differentially private grids for geospatial data"). Two coarser tables come first; each cell
+is split by the rows that it seems to have, so rows that fill a small part of the bounds, or lie
+along a curve, get cells of their size. Counts are brought to what is known of them: none is below
+zero, together they are the number of rows, and so are those of the cells that were not split.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from functools import partial
 
 import numpy as np
 
-from privclust._typing import Floats
+from privclust._typing import Floats, Indices
 from privclust.budget import Share
 from privclust.clustering import fitted
 from privclust.clustering.cautious import ask_row_count_again
@@ -32,40 +34,27 @@ from privclust.data.points.view import PointsView
 _MOST_AXES = 3
 # A bound of memory and time: without noise there would be no other.
 _MOST_CELLS = 2**17
-# Of the budget, for a first grid that shows which part of the bounds the rows are in: from each
-# end, layers of cells are cut off that may be empty and cannot have this share of the rows of a
-# cluster, allowing for this many errors.
-_WHERE, _FEW, _ERRORS = 0.25, 0.75, 2.0
-PROBE_SHARE = 0.05  # of the share above, for a probe whether a grid should be made at all
+# Of the budget, for the first two tables; and how many times fewer cells the first has.
+_LOOKS, _COARSER = 0.25, 8
+# Cells that were not split are assumed to be empty if their rows are below this many errors of
+# their sum, and if that and the errors are at most this share of all rows.
+_ERRORS, _FEW = 2.0, 0.1
 # A cluster is seen if the cells nearest to it exceed this many errors of their sum.
 _SEEN = 3.0
 
 
 def ask_grid_given_count(
-    view: PointsView,
-    purse: Allowance,
-    n_rows: float,
-    n_clusters: int,
-    rng: np.random.Generator,
-    *,
-    looked: bool = False,
+    view: PointsView, purse: Allowance, n_rows: float, n_clusters: int, rng: np.random.Generator
 ) -> KMeansResult:
-    """Cluster rows, given an already released row count, which is asked again to be surer.
-
-    If a probe is paid for, the grid that locates the rows gets less.
-    """
+    """Cluster rows, given an already released row count, which is asked again to be surer."""
     for_sizes, n_rows = purse.take(SIZES), ask_row_count_again(view, purse, n_rows)
-    for_where = purse.take(_WHERE - PROBE_SHARE if looked else _WHERE)
+    first, second = purse.take(_LOOKS).split([1, 1])
+    last = purse.remaining
     bounds = view.domain.box_in_unit_ball()
-    where = _Table.ask_counts(view, for_where, "coarse grid", bounds, n_rows, n_clusters)
-    table = _Table.ask_counts(
-        view,
-        purse.remaining,
-        "grid",
-        where.populated_box(_FEW * n_rows / n_clusters),
-        n_rows,
-        n_clusters,
-    )
+    fewest = _wanted(view, last, n_rows, n_clusters) // _COARSER
+    table = _Table.ask_first(view, first, n_rows, max(2 * n_clusters, fewest))
+    for name, share in (("finer grid", second), ("grid", last)):
+        table = table.ask_split(view, name, share, _wanted(view, share, n_rows, n_clusters))
     centres = weighted_kmeans(table.cells, table.weights, n_clusters, rng)
     errors, is_hidden = table.errors(centres)
     errors = np.minimum(errors, uninformative_errors(n_clusters, *bounds))
@@ -81,56 +70,53 @@ grid: Method = partial(ask_with_row_count, ask_grid_given_count)
 class _Table:
     """The noisy counts of a grid."""
 
-    axes: tuple[Floats, ...]  # the middles of the cells along each axis
-    widths: Floats  # (d,): of a cell
-    # (n_cells,): as answered, and brought to what is known of them.
+    # (n_cells, d): the middles of the cells, and their widths.
+    cells: Floats
+    widths: Floats
+    # (n_cells,): by all tables that the cell is in, with their variances, and brought to what is
+    # known of them; and the first of these tables.
     counts: Floats
+    variances: Floats
     weights: Floats
-    error: float  # the error of a count
+    tables: Indices
+    n_rows: float
 
     @classmethod
-    def ask_counts(
-        cls,
-        view: PointsView,
-        share: Share,
-        name: str,
-        box: tuple[Floats, Floats],
-        n_rows: float,
-        n_clusters: int,
-    ) -> _Table:
-        """Count the rows of cells; those outside of the box count in the nearest cell."""
-        error = view.count_error(share)
-        coordinates = n_clusters * int(np.clip(len(box[0]), 2, _MOST_AXES))
-        axes, widths = _axes(*box, _n_cells(n_rows / error, coordinates))
-        frame = Projection(np.zeros(len(axes)))
-        counts = view.ask_clusters(name, frame, grid_points(axes), 1.0, counts=share).counts.value
-        return cls(axes, widths, counts, with_sum(counts, n_rows), error)
+    def ask_first(cls, view: PointsView, share: Share, n_rows: float, wanted: int) -> _Table:
+        """Count the rows of about ``wanted`` cells of equal size."""
+        axes, widths = _axes(*view.domain.box_in_unit_ball(), wanted)
+        cells = grid_points(axes)
+        counts, variances = _ask_counts(view, "coarse grid", share, cells)
+        every = np.tile(widths, (len(cells), 1))
+        tables, weights = np.zeros(len(cells), np.intp), with_sum(counts, n_rows)
+        return cls(cells, every, counts, variances, weights, tables, n_rows)
 
-    @property
-    def cells(self) -> Floats:
-        """The middles of the cells."""
-        return grid_points(self.axes)
+    def ask_split(self, view: PointsView, name: str, share: Share, wanted: int) -> _Table:
+        """Split the cells by their weights into about ``wanted``, and count again."""
+        cells, widths, sources = self._split(wanted)
+        counts, variances = _ask_counts(view, name, share, cells)
+        whole = np.bincount(sources, minlength=len(self.cells))[sources] == 1
+        before = sources[whole]
+        trust = variances[whole] / (variances[whole] + self.variances[before])
+        counts[whole] += trust * (self.counts[before] - counts[whole])
+        variances[whole] *= 1 - trust
+        tables = np.where(whole, self.tables[sources], self.tables.max() + 1)
+        weights = _weigh(counts, variances, tables, self.n_rows)
+        return _Table(cells, widths, counts, variances, weights, tables, self.n_rows)
 
-    def populated_box(self, few: float) -> tuple[Floats, Floats]:
-        """Return the part of the bounds beyond which there are few rows, if any."""
-        cells, low, high = self.cells, [], []
-        for middles, place in zip(self.axes, cells.T, strict=True):
-            layers = np.zeros(len(middles))
-            np.add.at(layers, np.searchsorted(middles, place), self.counts)
-            first, last = (
-                self._empty_layers(layers, few),
-                len(middles) - 1 - self._empty_layers(layers[::-1], few),
-            )
-            low.append(middles[min(first, last)])
-            high.append(middles[max(first, last)])
-        return np.array(low) - self.widths / 2, np.array(high) + self.widths / 2
-
-    def _empty_layers(self, layers: Floats, few: float) -> int:
-        """Return how many of the first layers have few rows."""
-        cells = np.arange(1, len(layers) + 1) * (len(self.counts) / len(layers))
-        found, allowed = np.cumsum(layers), _ERRORS * self.error * np.sqrt(cells)
-        empty = np.flatnonzero((allowed < few) & (found <= np.minimum(allowed, few - allowed)))
-        return int(empty[-1]) + 1 if len(empty) else 0
+    def _split(self, wanted: int) -> tuple[Floats, Floats, Indices]:
+        """Return middles and widths of finer cells, nearly cubes, and the cell each is from."""
+        shares = np.maximum(wanted * self.weights / self.n_rows, 1.0)
+        sides = _sides(np.maximum(self.widths, 1e-12), shares)
+        cells, sources = [], []
+        for pattern in np.unique(sides, axis=0):
+            own = np.flatnonzero((sides == pattern).all(axis=1))
+            parts = grid_points(tuple((np.arange(n) + 0.5) / n - 0.5 for n in pattern))
+            cells.append(self.cells[own][:, None] + self.widths[own][:, None] * parts)
+            sources.append(np.repeat(own, len(parts)))
+        source = np.concatenate(sources)
+        middles = np.concatenate([part.reshape(-1, self.cells.shape[1]) for part in cells])
+        return middles, (self.widths / sides)[source], source
 
     def errors(self, centres: Floats) -> tuple[Floats, bool]:
         """Return the errors of centres, and whether noise alone could have made one of them."""
@@ -138,12 +124,48 @@ class _Table:
         labels = nearest_centre(cells, centres)
         for j, centre in enumerate(centres):
             near, mine = labels == j, (labels == j) & (self.weights > 0)
-            number, size = max(1, int(mine.sum())), max(float(self.weights[mine].sum()), self.error)
+            least = math.sqrt(self.variances.max())
+            number, size = max(1, int(mine.sum())), max(float(self.weights[mine].sum()), least)
             seen = float(self.counts[near].sum())
-            is_hidden |= seen < _SEEN * self.error * math.sqrt(max(1, int(near.sum())))
-            noise = self.error * np.sqrt(((cells[mine] - centre) ** 2).sum(axis=0)) / size
-            errors[j] = np.hypot(noise, self.widths / math.sqrt(12 * number))
+            is_hidden |= seen < _SEEN * math.sqrt(max(least**2, self.variances[near].sum()))
+            noise = np.sqrt(self.variances[mine] @ (cells[mine] - centre) ** 2) / size
+            width = self.widths[mine].mean(axis=0) if mine.any() else self.widths.max(axis=0)
+            errors[j] = np.hypot(noise, width / math.sqrt(12 * number))
         return errors, is_hidden
+
+
+def _ask_counts(view: PointsView, name: str, share: Share, cells: Floats) -> tuple[Floats, Floats]:
+    """Return the noisy numbers of rows nearest to each cell, and their variances."""
+    frame = Projection(np.zeros(cells.shape[1]))
+    counts = view.ask_clusters(name, frame, cells, 1.0, counts=share).counts
+    return counts.value.copy(), np.full(len(cells), counts.standard_error**2)
+
+
+def _weigh(counts: Floats, variances: Floats, tables: Indices, n_rows: float) -> Floats:
+    """Return weights that are not below zero and add up to all rows.
+
+    Cells that stay whole seemed to have few rows. One of many that has a few by noise alone, far
+    from all rows, would attract a centre; so such cells add up to what they have together, those
+    of each table by themselves.
+    """
+    weights, left = np.zeros_like(counts), n_rows
+    for table in range(int(tables.max()) + 1):
+        own = tables == table
+        few, doubt = float(counts[own].sum()), _ERRORS * math.sqrt(variances[own].sum())
+        if table == tables.max():
+            few = left
+        elif few < doubt and few + doubt < _FEW * n_rows:
+            few = 0.0
+        few = min(max(few, 0.0), left)
+        if few > 0:
+            weights[own], left = with_sum(counts[own], few), left - few
+    return weights
+
+
+def _wanted(view: PointsView, share: Share, n_rows: float, n_clusters: int) -> int:
+    """Return how many cells a share can count."""
+    coordinates = n_clusters * int(np.clip(view.domain.dimension, 2, _MOST_AXES))
+    return _n_cells(n_rows / view.count_error(share), coordinates)
 
 
 def _n_cells(signal: float, coordinates: int) -> int:
@@ -157,19 +179,27 @@ def _n_cells(signal: float, coordinates: int) -> int:
 def _axes(low: Floats, high: Floats, wanted: int) -> tuple[tuple[Floats, ...], Floats]:
     """Return the middles of about ``wanted`` nearly cubic cells by axis, and their widths."""
     ranges = np.maximum(high - low, 1e-12)
-    sides, free = np.ones(len(low), int), np.zeros(len(low), bool)
-    free[np.argsort(-ranges, kind="stable")[:_MOST_AXES]] = True
-    # A range shorter than a cell is not cut, and the others share the number of cells.
-    while free.any():
-        length = (np.prod(ranges[free]) / wanted) ** (1 / free.sum())
-        short = free & (ranges < length)
-        if not short.any():
-            sides[free] = np.maximum(1, np.round(ranges[free] / length))
-            break
-        free &= ~short
+    (sides,) = _sides(ranges[None], np.array([wanted]))
     widths = ranges / sides
     middles = ((np.arange(n) + 0.5) * width for n, width in zip(sides, widths, strict=True))
     return tuple(first + middle for first, middle in zip(low, middles, strict=True)), widths
+
+
+def _sides(ranges: Floats, wanted: Floats) -> Indices:
+    """Return into how many parts each range is cut to make about ``wanted`` cells, nearly cubes.
+
+    ``ranges``: (n_cells, d). ``wanted``: (n_cells,).
+    """
+    free = np.zeros(ranges.shape, bool)
+    widest = np.argsort(-ranges, axis=1, kind="stable")[:, :_MOST_AXES]
+    np.put_along_axis(free, widest, values=True, axis=1)
+    # A range shorter than a cell is not cut, and the others share the number of cells.
+    for _ in range(_MOST_AXES):
+        volumes = np.where(free, ranges, 1).prod(axis=1)
+        lengths = (volumes / wanted) ** (1 / np.maximum(free.sum(axis=1), 1))
+        free &= ranges >= lengths[:, None]
+    cut = np.round(ranges / np.maximum(lengths, 1e-300)[:, None])
+    return np.where(free, np.maximum(cut, 1), 1).astype(np.intp)
 
 
 def grid_points(axes: tuple[Floats, ...]) -> Floats:

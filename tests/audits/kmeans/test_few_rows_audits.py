@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from privclust.budget import Budget
-from privclust.clustering.auto import _ask_grid_or_cells, ask_auto, ask_is_concentrated
+from privclust.clustering.auto import _ask_grid_or_cells, ask_auto
 from privclust.clustering.cautious import cautious
 from privclust.clustering.grid import grid
 from privclust.clustering.spread import Allowance
@@ -78,41 +78,39 @@ def test_a_purse_that_forgets_what_was_taken_loses_more_than_the_budget(method, 
 # Pure ε or ρ, by the first answers
 
 
-def lost_by_either(crowded, noise=ExactNoise):
+def lost_by_either(many, noise=ExactNoise):
     """Return what a run with a choice loses, as a part of the ε or ρ that it ends with."""
 
     def method(view, share, n_clusters, rng):
         return _ask_grid_or_cells(view, share, BUDGETS["pure"].whole, n_clusters, rng)
 
-    currency = "zcdp" if crowded else "pure"
-    with patch("privclust.clustering.auto.ask_is_concentrated", looked_and_found(crowded)):
+    currency = "zcdp" if many else "pure"
+    with patch("privclust.clustering.fitted.EITHER_SIGNAL", 0.0 if many else np.inf):
         transcript = transcript_of(method, BUDGETS["zcdp"], noise)
     return float(amount_lost(transcript.loss, currency) / BUDGETS[currency].amount)
 
 
-def looked_and_found(crowded):
-    """Return a look that is paid for and then finds what it is told to."""
-    return lambda *asked, **options: ask_is_concentrated(*asked, **options) is None or crowded
+@pytest.mark.parametrize("many", [False, True])
+def test_whichever_way_the_answers_lead_they_lose_the_budget_and_no_more(many):
+    assert 0.9 < lost_by_either(many) <= 1
 
 
-@pytest.mark.parametrize("crowded", [False, True])
-def test_whichever_way_the_answers_lead_they_lose_the_budget_and_no_more(crowded):
-    assert 0.9 < lost_by_either(crowded) <= 1
+@pytest.mark.parametrize("many", [False, True])
+def test_halved_noise_loses_more_than_either_budget(many):
+    assert lost_by_either(many, HalvedNoise) > 1.9
 
 
-@pytest.mark.parametrize("crowded", [False, True])
-def test_halved_noise_loses_more_than_either_budget(crowded):
-    assert lost_by_either(crowded, HalvedNoise) > 1.9
-
-
-@pytest.mark.parametrize("crowded", [False, True])
-def test_a_halved_sensitivity_loses_more_than_either_budget(crowded):
+@pytest.mark.parametrize("many", [False, True])
+def test_a_halved_sensitivity_loses_more_than_either_budget(many):
     with halved_sensitivities():
-        assert lost_by_either(crowded) > 1.9
+        assert lost_by_either(many) > 1.9
 
 
 def test_what_was_taken_in_pure_epsilon_must_count_in_rho():
-    with patch.object(Allowance, "convert_to_rho", lambda purse, budget: Allowance(budget)):
+    with (
+        patch("privclust.clustering.cells.COUNT", 0.1),
+        patch.object(Allowance, "convert_to_rho", lambda purse, budget: Allowance(budget)),
+    ):
         assert lost_by_either(True) > 1.02
 
 
