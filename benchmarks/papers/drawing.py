@@ -6,6 +6,7 @@ Error bars are standard errors. A paper's own curve, where its values are known,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -80,6 +81,9 @@ FIGURES: dict[str, Plot] = {
     "papers-tau-h": Plot("tau-h", "tau", across="h", label="τ, released"),
     "papers-tau-columns": Plot(
         *("tau-columns", "nmi", "by"), across="columns", label="NMI", log="x"
+    ),
+    "papers-tau-beyond": Plot(
+        *("tau-beyond", "nmi"), across="ε", label="NMI", log="x", beside=tau_curves("NMI"),
     ),
     "papers-zones-gaps": Plot(
         "zones-gaps", "CostGap", across="claimed ε", label="CostGap", log="xy"
@@ -230,14 +234,17 @@ def draw_dots(name: str, rows: Rows, folder: Path) -> None:
     sets = list(dict.fromkeys(row["set"] for row in kept))
     if not sets:
         return
-    figure = Figure(figsize=(8, 0.26 * len(sets) + 1.6), layout="constrained")
+    figure = Figure(figsize=(8, 0.3 * len(sets) + 1.6), layout="constrained")
     ax = figure.subplots()
     for number, method in enumerate(dots.methods):
-        own = {row["set"]: row for row in kept if row["method"] == method}
-        shown = [(sets.index(one), np.clip(float(r["mean"]), *dots.ends)) for one, r in own.items()]
-        if shown:
-            places, values = zip(*shown, strict=True)
-            ax.scatter(values, places, s=26, color=f"C{number}", label=named(method), zorder=3)
+        own = [row for row in kept if row["method"] == method]
+        # One below the other, so that error bars can be told apart.
+        places = [sets.index(row["set"]) + 0.1 * (number - 3) for row in own]
+        values = [float(np.clip(float(row["mean"]), *dots.ends)) for row in own]
+        errors = np.nan_to_num([float(row["error"] or 0) for row in own])
+        look = {"fmt": "o", "ms": 3.5, "lw": 1, "color": f"C{number}", "zorder": 3}
+        if own:
+            ax.errorbar(values, places, xerr=errors, label=named(method), **look)
     ax.set_yticks(range(len(sets)), [named(one) for one in sets], fontsize=7)
     ax.invert_yaxis()
     ax.set_xlabel(dots.label, fontsize=8)
@@ -257,13 +264,16 @@ def draw_ranks(rows: Rows, folder: Path) -> None:
     figure = Figure(figsize=(6, 1.7), layout="constrained")
     ax = figure.subplots()
     ax.plot([1, 1 + critical], [0.75, 0.75], color="black", lw=2)
-    ax.annotate(f"critical difference {critical:.2f}", (1 + critical, 0.7), fontsize=8)
+    ax.annotate(f"critical difference {critical:.2f}", (1.03 + critical, 0.72), fontsize=8)
     ordered = sorted(ranks.items(), key=lambda item: item[1])
     for number, (name, rank) in enumerate(ordered):
         ax.plot([rank, rank], [0, 0.15], color=f"C{number}", lw=2)
         ax.annotate(
             f"{name} {rank:.2f}", (rank, 0.2 + 0.14 * (number % 2)), fontsize=8, ha="center"
         )
+    for (_, one), (_, other) in pairwise(ordered):
+        if other - one < critical:  # not told apart
+            ax.plot([one, other], [0.08, 0.08], color="black", lw=3)
     ax.set(xlim=(0.9, len(ranks) + 0.1), ylim=(0, 1), yticks=[], xlabel="mean rank, 1 is best")
     for side in ("left", "right", "top"):
         ax.spines[side].set_visible(False)

@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = (
     *("research/index.md", "zones.md"),
     *(f"research/{name}.md" for name in ("dp-tau-cc", "nas-nna", "dp-dilca")),
-    *(f"research/{name}-tables.md" for name in ("dp-tau-cc", "nas-nna", "dp-dilca")),
+    *(f"research/{name}-tables.md" for name in ("dp-tau-cc", "zones", "nas-nna", "dp-dilca")),
 )
 _START = re.compile(r"<!-- table: ([\w-]+) -->")
 

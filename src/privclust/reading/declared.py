@@ -155,7 +155,7 @@ def _check_kinds(data: Any, schema: Schema) -> None:
     """Refuse columns that a strict rule could never read; warn of those that a rule replaces."""
     for columns in typed_columns(data, schema.names):
         for name, column in columns.items():
-            _check_kind(name, column, schema.columns[name], schema.writing_rule(name))
+            _check_kind(name, column, schema[name], schema.writing_rule(name))
 
 
 def _check_kind(name: str, column: TypedColumn, fact: Fact, writing: Writing) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -176,12 +177,17 @@ class Schema:
         """Upper bounds of the Box columns."""
         return np.array([box.high for _, box in self._boxes], dtype=np.float64)
 
+    @cached_property
+    def _facts(self) -> dict[str, Fact]:
+        """The same as ``columns``, made once: thousands of columns are each looked up by name."""
+        return self.columns
+
     def writing_rule(self, name: str) -> Writing:
         """Return how the texts of a column are written, in files of this schema."""
-        return self.columns[name].writing_rule(self.csv)
+        return self[name].writing_rule(self.csv)
 
     def __getitem__(self, name: str) -> Fact:
-        return self.columns[name]
+        return self._facts[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
@@ -190,7 +196,7 @@ class Schema:
         return len(self._columns)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.names
+        return name in self._facts
 
     def __repr__(self) -> str:
         lines = "".join(f"    {name!r}: {fact!r},\n" for name, fact in self._columns)
