@@ -3,7 +3,7 @@
 ``python benchmarks/category_signal.py [SET ...] [--data FOLDER] [--runs 10] [--seed 0]`` fits the
 default of ``PrivateDilca`` and writes means and standard errors to
 ``benchmarks/results/category-signal.csv``; ``--name`` writes another file, such as that of an
-earlier commit, and ``--page docs/categorical.md`` draws both files as one table. The set
+earlier commit, and ``--page docs/research/categorical.md`` draws both files as one table. The set
 "factorial" has 12 960 rows of eight independent columns and is always there. The calibration was
 chosen on cmc, mushroom and soybean, the test for signal with factorial and dermatology as well;
 nltcs and adult were not looked at. Ward and leave-one-out 5-NN use at most 600 rows.

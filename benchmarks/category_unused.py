@@ -7,7 +7,7 @@ with exact ones, twice from the same noise: with every value of a context (``all
 those for missing and unlisted values that are not clearly there (``clear``), as the library does.
 Means and standard errors, and those of the changes, go to
 ``benchmarks/results/category-unused.csv``, in place of those of the same sets; ``--page
-docs/categorical.md`` draws a table, ``--drawn`` nothing else.
+docs/research/categorical.md`` draws a table, ``--drawn`` nothing else.
 """
 
 from __future__ import annotations

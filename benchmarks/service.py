@@ -40,7 +40,7 @@ SRC = Path(__file__).parents[1] / "src"
 WARMING = 15.0
 # Seconds between two pages of an analyst, on average.
 PAUSE = 2.0
-GUIDE = Path(__file__).parents[1] / "docs" / "service" / "operator.md"
+GUIDE = Path(__file__).parents[1] / "docs" / "research" / "service.md"
 
 
 def free_port() -> int:

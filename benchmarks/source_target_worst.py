@@ -3,9 +3,10 @@
 ``python benchmarks/source_target_worst.py [SET ...] [--epsilon .5] [--runs 30] [--data FOLDER]``
 fits rings on each set and writes the mean share of the gap, the share of all runs together and the
 worst runs to ``benchmarks/results/source-target-worst.csv``; ``--name`` writes another file, such
-as that of an earlier commit, and ``--page docs/source-target.md`` draws both as one table. A run
-in which the solver without privacy does not beat ignoring the source has no gap and no share; its
-costs are in the share of all runs together. ``worst_of_mean`` is the worst run in mean gaps.
+as that of an earlier commit, and ``--page docs/research/source-target.md`` draws both as one
+table. A run in which the solver without privacy does not beat ignoring the source has no gap and no
+share; its costs are in the share of all runs together. ``worst_of_mean`` is the worst run in mean
+gaps.
 """
 
 from __future__ import annotations

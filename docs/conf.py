@@ -25,6 +25,7 @@ extensions = [
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
+    "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "pages",
@@ -43,6 +44,9 @@ autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
 sphinx_gallery_conf = {
     "examples_dirs": str(ROOT / "examples" / "gallery"),
     "gallery_dirs": "docs/gallery",
@@ -52,17 +56,20 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "write_computation_times": False,  # that page asks other hosts for its scripts
     "remove_config_comments": True,
-    "within_subsection_order": "ExampleTitleSortKey",
+    "within_subsection_order": "lessons.Lesson",
+    "reset_modules": ("matplotlib", "lessons.enlarge_letters"),
+    "thumbnail_size": (640, 460),
 }
 
 html_theme = "pydata_sphinx_theme"
-html_title = "privclust"
+html_title = f"privclust {release}"
 html_static_path = ["site/static"]
 html_css_files = ["site.css"]
 html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
+    "github_url": "https://github.com/privclust/privclust",
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
     "secondary_sidebar_items": ["page-toc"],

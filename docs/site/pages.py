@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import json
 import pkgutil
 import shutil
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from types import FunctionType
 from typing import Any, get_args
 
 REFERENCE = Path(__file__).parents[1] / "reference"
+MOST_LETTERS = 40_000  # of a page that excerpts are taken from; tables of papers are longer
 
 # Every package whose ``__all__`` is a promise, with the line under which the site lists it.
 PACKAGES = {
@@ -237,9 +239,30 @@ def write_entrance(app: Any, error: Exception | None) -> None:
         Path(app.outdir, "index.html").write_text(text, "utf-8")
 
 
+def add_search_texts(app: Any, pagename: str, _template: str, _context: Any, _tree: Any) -> None:
+    """Give the search, and no other page, the texts of all pages."""
+    if pagename == "search":
+        app.add_js_file("page_texts.js")
+        app.add_js_file("search_from_disk.js")
+
+
+def write_search_texts(app: Any, error: Exception | None) -> None:
+    """Write the texts of all pages, for excerpts where the site is opened from disk."""
+    if error is not None or app.builder.name != "html":
+        return
+    texts = {}
+    for name in sorted(app.env.all_docs):
+        text = " ".join(app.env.get_doctree(name).astext().split())
+        texts[name] = text[:MOST_LETTERS]
+    written = "window.PAGE_TEXTS = " + json.dumps(texts, ensure_ascii=False) + ";\n"
+    Path(app.outdir, "_static", "page_texts.js").write_text(written, "utf-8")
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Let Sphinx write the pages before it reads any."""
     app.connect("builder-inited", write_pages, priority=100)
     app.connect("build-finished", write_entrance)
     app.connect("autodoc-skip-member", is_foreign)
+    app.connect("html-page-context", add_search_texts)
+    app.connect("build-finished", write_search_texts)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -101,7 +101,7 @@ class Plan:
         """What the expected error means, in one sentence."""
         if self.budget.delta > Fraction(1, max(self.n_rows, 1)):
             return (
-                "delta is above one in the number of rows, which would allow a row to be "
+                "delta is above 1/n for n rows, which would allow a row to be "
                 f"published unchanged; lower it to {0.1 / max(self.n_rows, 1):.0e} or less."
             )
         if self.error_ratio <= self.measure.good:

@@ -35,6 +35,7 @@ CONSTANTS = re.compile(
 # Numbers by which something is defined, where nothing above says so.
 DEFINED = {
     "bounds": ("leaves out 1 %",),
+    "categorical": ("exceeds all of them by 15 %",),
     "dp-dilca": (
         *("ε = .1, .5, 1, 2.5;", "and .1 to 2.5 for", "20 % ones and", "30 % ones with"),
         *("30 % ones in Synth-C", "(A.4.4)"),
@@ -45,9 +46,14 @@ DEFINED = {
         *("(4.3)", "equation 4.10,"),
     ),
     "index": ("its 95 % interval",),
+    "kmeans": (
+        *("number of rows (3 %", "their mean (3 %", "from it (2 %", "moments (10 %", "adds .02 %"),
+        *("The sizes (3 %", "rows again (5 %", "their mean (20 %", "coarse grids (25 %"),
+    ),
     "mixture": ("2 and 1.5 that", "below 0.08", "at most 1.5"),
     "nas-nna": ("√(2 ln(1.25/δ))", "C = .05"),
     "nas-nna-tables": ("C = .05",),
+    "source-target": ("6 % of the budget", "94 % of\n   the budget", "a chance of more than 1 %"),
     "summary": ("it should be .95",),
     "zones": (
         *("one more row, at 0.5", "mean is\n0.0005", "the one at 0.5", "about 0.01", "0.25 of 0.5"),

@@ -128,6 +128,7 @@ PAGES = {
     "docs/how/replay.md": {},
     "docs/start/five-minutes.md": {},
     **{page: {} for page in WALKED if page != "docs/start/install.md"},
+    "docs/index.md": {"frame": visits()[["age", "visits"]]},
     "docs/kmeans.md": {"frame": visits()[["age", "visits"]]},
     "docs/releases.md": {"frame": visits()[["age", "visits"]]},
     "docs/units.md": {"frame": visits()[["age", "visits"]].assign(id=np.arange(2000) // 8)},

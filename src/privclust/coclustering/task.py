@@ -8,14 +8,14 @@ from privclust.parameters import NOISE, SHARE, WHOLE, OneOf, Parameter
 from privclust.tasks import Task, Variant
 
 N_ROW_CLUSTERS = Parameter(
-    "n_row_clusters", WHOLE, 5, "Number of row clusters.", option=("--rows",)
+    "n_row_clusters", WHOLE, 5, "Number of row clusters.", option=("--row-clusters",)
 )
 N_COLUMN_CLUSTERS = Parameter(
     "n_column_clusters",
     WHOLE,
     5,
     "Number of column clusters.",
-    option=("--columns",),
+    option=("--column-clusters",),
     label="Clusters of columns",
 )
 RULE = Parameter(
