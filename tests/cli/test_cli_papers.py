@@ -44,7 +44,11 @@ def test_a_word_that_one_method_knows_is_refused_by_the_others():
 
 @pytest.mark.parametrize(
     ("option", "wanted"),
-    [("--rows=most", "a whole number"), ("--rows=-1", "a whole"), ("--choice-share=x", "a number")],
+    [
+        ("--row-clusters=x", "a whole number"),
+        ("--row-clusters=-1", "a whole"),
+        ("--choice-share=x", "a number"),
+    ],
 )
 def test_what_may_be_auto_is_else_a_number(run, option, wanted):
     result = run("cocluster", "x.csv", "--method", "tau", option)

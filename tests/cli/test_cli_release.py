@@ -145,7 +145,16 @@ def test_names_that_do_not_fit_lose_no_release(
     counts = sparse.csr_array(np.random.default_rng(0).poisson(3, (30, 6)))
     sparse.save_npz("counts.npz", counts)
     Path("names.txt").write_text("a\nb\n")
-    fit = ("cocluster", "counts.npz", "--row-clusters", "2", "--column-clusters", "2", "--epsilon", "50")
+    fit = (
+        "cocluster",
+        "counts.npz",
+        "--row-clusters",
+        "2",
+        "--column-clusters",
+        "2",
+        "--epsilon",
+        "50",
+    )
     result = run(*fit, "--names", "names.txt", "-o", "release")
     assert result.exit_code == 0, result.stderr
     assert "2 names for 6 columns" in result.stderr

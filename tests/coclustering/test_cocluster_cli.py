@@ -21,7 +21,15 @@ COUNTS = synthetic_counts((120, 40), 2, 2, 80, seed=0).counts
 def test_a_matrix_becomes_a_release_with_a_report(tmp_path):
     sparse.save_npz(tmp_path / "a.npz", COUNTS)
     (tmp_path / "names.txt").write_text("\n".join(f"good {j}" for j in range(40)))
-    arguments = ["cocluster", str(tmp_path / "a.npz"), "--row-clusters", "2", "--column-clusters", "2", "--json"]
+    arguments = [
+        "cocluster",
+        str(tmp_path / "a.npz"),
+        "--row-clusters",
+        "2",
+        "--column-clusters",
+        "2",
+        "--json",
+    ]
     arguments += ["-o", str(tmp_path / "out"), "--names", str(tmp_path / "names.txt")]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
@@ -37,7 +45,15 @@ def test_triples_need_and_take_a_shape(tmp_path):
     entries = COUNTS.tocoo()
     lines = [f"{i},{j},{a}" for i, j, a in zip(entries.row, entries.col, entries.data, strict=True)]
     (tmp_path / "a.csv").write_text("row,column,count\n" + "\n".join(lines))
-    start = ["cocluster", str(tmp_path / "a.csv"), "--row-clusters", "2", "--column-clusters", "2", "--json"]
+    start = [
+        "cocluster",
+        str(tmp_path / "a.csv"),
+        "--row-clusters",
+        "2",
+        "--column-clusters",
+        "2",
+        "--json",
+    ]
     assert "public shape" in CliRunner().invoke(app, start).stderr
     shaped = [*start, "--shape", "120", "40", "-o", str(tmp_path / "out"), "--no-report"]
     result = CliRunner().invoke(

@@ -120,9 +120,11 @@ def test_fits_of_one_model_are_added_up_unless_a_ledger_does(tmp_path):
 
 
 def test_a_fit_without_a_number_of_clusters_says_which_it_took():
-    with pytest.warns(PublicFactWarning, match="so 8 are sought; give one, or 'auto'"):
+    with pytest.warns(PublicFactWarning, match="so 8 were sought; give one, or 'auto'"):
         fitted = PrivateKMeans(bounds=(-10, 10)).fit(FRAME)
     assert fitted.n_clusters_ == 8
+    assert "No number of clusters is given; 8 are assumed." in str(fitted.plan(100, 2))
+    assert "No number" not in str(PrivateKMeans(8, bounds=(-10, 10)).plan(100, 2))
 
 
 def test_a_clone_is_unfitted_and_gives_the_same_seeded_result():

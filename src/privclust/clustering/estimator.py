@@ -195,7 +195,9 @@ class KMeansEstimator(PointLabels, RowsEstimator):
         if target is not None:
             return plan_for_target(self, target, n_rows, n_features=n_features)
         planned, k = self._plan_facts(n_rows, n_features), self._n_clusters_or(DEFAULT_CLUSTERS)
-        return planned.with_profiles(planned.rehearse(clumps, INERTIA), k)
+        plan = planned.with_profiles(planned.rehearse(clumps, INERTIA), k)
+        assumed = () if self.n_clusters else (f"No number of clusters is given; {k} are assumed.",)
+        return replace(plan, notes=(*assumed, *plan.notes))
 
     # The steps of a fit.
     def _advice(self) -> Iterator[str]:
@@ -471,12 +473,6 @@ class PrivateKMeans(KMeansEstimator):
 
     def _check_combinations(self) -> None:
         super()._check_combinations()
-        if self.n_clusters is None:
-            self._warn(
-                f"No number of clusters was given, so {DEFAULT_CLUSTERS} are sought; give one, or "
-                "'auto' to have it chosen.",
-                PublicFactWarning,
-            )
         if self.n_clusters == AUTO and self.method != "auto":
             raise ParameterError(
                 f"The method {self.method!r} needs a number of clusters; give one, or leave "
@@ -488,6 +484,15 @@ class PrivateKMeans(KMeansEstimator):
                 "name will be removed in version 0.4; write the new one, or use "
                 "PrivateZoneKMeans for the published algorithm.",
                 DeprecationWarning,
+            )
+
+    def _warn_of_doubts(self) -> None:
+        super()._warn_of_doubts()
+        if self.n_clusters is None:
+            self._warn(
+                f"No number of clusters was given, so {DEFAULT_CLUSTERS} were sought; give one, or "
+                "'auto' to have it chosen.",
+                PublicFactWarning,
             )
 
     def _options(self) -> dict[str, Any]:
