@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import make_blobs
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blobs
 
 from privclust import PrivateKMeans
 from privclust.clustering.refine import is_worse_than_one
@@ -52,3 +52,27 @@ def test_centres_that_are_no_better_than_one_are_called_so():
     with pytest.warns(LowSignalWarning, match="a single centre|hides (some|most)|may have no rows"):
         model.fit(rows)
     assert model.release().parameters["signal"] == "hidden"
+
+
+@pytest.mark.parametrize("looser", [1, 3, 10])
+@pytest.mark.parametrize(
+    ("load", "n_clusters"), [(load_iris, 3), (load_wine, 3), (load_breast_cancer, 2)]
+)
+def test_no_fit_is_silently_worse_than_one_centre(load, n_clusters, looser):
+    rows = load().data
+    step = 10.0 ** np.floor(np.log10(np.ptp(rows, axis=0))) / 2  # bounds as a person rounds them
+    low, high = np.floor(rows.min(axis=0) / step) * step, np.ceil(rows.max(axis=0) / step) * step
+    more = (looser - 1) * (high - low) / 2
+    low, high = low - more, high + more
+    places = (rows - low) / (high - low)
+    alone, worse = ((places - places.mean(axis=0)) ** 2).sum(), 0
+    for seed in range(6):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            model = PrivateKMeans(n_clusters, bounds=(low, high), random_state=seed).fit(rows)
+        centres = (model.cluster_centers_ - low) / (high - low)
+        gaps = ((places[:, None] - centres) ** 2).sum(axis=2).min(axis=1)
+        is_worse = gaps.sum() > alone
+        worse += is_worse
+        assert not is_worse or any(issubclass(note.category, LowSignalWarning) for note in told)
+    assert worse == 6 or looser < 10  # so there is something to say
