@@ -15,7 +15,7 @@ from privclust.ledger.ledger import Ledger as Ledger
 from privclust.mixture.estimator import PrivateGaussianMixture as PrivateGaussianMixture
 from privclust.plan import Plan as Plan
 from privclust.release.release import Release as Release
-from privclust.schema.ball import Ball as Ball
+from privclust.schema.ball_fact import Ball as Ball
 from privclust.schema.facts import Bins as Bins
 from privclust.schema.facts import Box as Box
 from privclust.schema.facts import Categories as Categories

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from privclust import Bins, Box, Categories, PrivateSummary, Schema
-from privclust.reports.findings import Groups, sentence_of
+from privclust.reports.findings import RowGroups, sentence_of
 
 COLUMNS = Schema(
     {
@@ -26,7 +26,7 @@ WIDTHS = np.array([100, 30, 50, 200, 1826, 24])
 
 
 def traits_of(*parts):
-    return Groups(*parts).traits
+    return RowGroups(*parts).traits
 
 
 def said_of(place, gap, error=0.001):

@@ -9,7 +9,7 @@ from privclust.data.public import Noisy
 from privclust.exceptions import ParameterError
 from privclust.papers.metrics import goodman_kruskal_tau
 from privclust.papers.tau import PrivateTauCoclustering
-from privclust.papers.tau.signal import MOST_CLUSTERS, alike, join_alike, start_from_signal
+from privclust.papers.tau.automatic import MOST_CLUSTERS, alike, join_alike, start_from_signal
 
 AUTO = {"n_row_clusters": "auto", "n_column_clusters": "auto"}
 ERROR = 5.0

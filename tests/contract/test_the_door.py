@@ -16,7 +16,7 @@ PACKAGE = Path(privclust.__file__).parent
 # What an algorithm, a release, a report or a command may see of what is behind the door.
 OPEN = re.compile(
     r"privclust\.data\.(points|table|matrix|sites|numbers|papers)\.(public|door|view)$"
-    r"|privclust\.data\.sites\.metrics$|privclust\.data\.(view|public)$"
+    r"|privclust\.data\.sites\.distances$|privclust\.data\.(view|public)$"
     r"|privclust\.data\.question$"  # what a row can change, for plans
 )
 NAMES = tuple(family.folder for family in FAMILIES)

@@ -16,7 +16,7 @@ from privclust.data.table.as_points import BinCoder
 from privclust.exceptions import SchemaError
 from privclust.holder.kernels import square_lengths
 from privclust.reading.opening import open_rows
-from privclust.schema.ball import Ball
+from privclust.schema.ball_fact import Ball
 from privclust.schema.coordinates import Coordinates, project_shares
 from privclust.schema.facts import Bins, Box, Categories
 from privclust.schema.schema import Schema

@@ -12,7 +12,7 @@ import pytest
 
 from privclust.budget import Budget
 from privclust.data.points.public import Projection
-from privclust.schema.ball import Ball
+from privclust.schema.ball_fact import Ball
 from privclust.schema.facts import Box
 from privclust.schema.schema import Schema
 from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow

@@ -22,7 +22,7 @@ from privclust.data.points.mixed import PIECE
 from privclust.data.points.public import Projection
 from privclust.privacy.noise.bits import SeededBits
 from privclust.privacy.noise.exact import ExactNoise
-from privclust.schema.ball import Ball
+from privclust.schema.ball_fact import Ball
 from privclust.schema.facts import Box
 from privclust.schema.schema import Schema
 from privclust.unit.rows import Person

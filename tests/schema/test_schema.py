@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from privclust.exceptions import SchemaError
-from privclust.schema.ball import Ball
+from privclust.schema.ball_fact import Ball
 from privclust.schema.facts import Bins, Box, Categories
 from privclust.schema.schema import Schema
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust.exceptions import SchemaError
-from privclust.schema.ball import Ball
+from privclust.schema.ball_fact import Ball
 from privclust.schema.facts import Bins, Box, Categories
 from privclust.schema.schema import Schema
 

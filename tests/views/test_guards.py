@@ -14,7 +14,7 @@ from privclust.data.encode import Domain, clip_to_ball
 from privclust.data.question import Pick
 from privclust.data.table.kernels import EntropyScale, ExactCounts
 from privclust.privacy.meter import Meter
-from privclust.schema.ball import Ball
+from privclust.schema.ball_fact import Ball
 from privclust.schema.facts import Box
 from privclust.schema.schema import Schema
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.categories.release import attribute_points, distances
-from privclust.reports.findings import Groups
+from privclust.reports.findings import RowGroups
 from privclust.reports.svg import ACCENT, INK, MUTED, WIDTH, inline_svg, is_narrow, short_name
 from privclust.reports.values import category_labels, column_label
 from privclust.schema.facts import Box
@@ -198,7 +198,7 @@ def _clusters(release: Release) -> dict[str, Any] | None:
         return None
     sizes, errors = (arrays[f"cluster_sizes{end}"].astype(float) for end in ("", "_error"))
     nothing = np.zeros((len(sizes), 0))
-    groups = Groups(release.schema, nothing, None, sizes, errors, release.about.names)
+    groups = RowGroups(release.schema, nothing, None, sizes, errors, release.about.names)
     return {
         "found": release.signal != "none" and bool(groups.order),
         "groups": groups.size_context(),

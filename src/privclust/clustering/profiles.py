@@ -9,7 +9,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.clustering.from_cells import Clusters
-from privclust.reports.findings import Groups, Trait, sentence_of
+from privclust.reports.findings import RowGroups, Trait, sentence_of
 from privclust.schema.schema import Schema
 
 _SURE = 2.0  # standard errors of the noise that a difference must exceed
@@ -61,7 +61,7 @@ def profiles_of(
     weights = np.maximum(clusters.sizes, 0)
     weights = weights if weights.any() else np.ones(len(weights))
     gaps = centers - np.average(centers, axis=0, weights=weights)
-    traits = Groups(schema, centers, errors, clusters.sizes, clusters.sizes_error).traits
+    traits = RowGroups(schema, centers, errors, clusters.sizes, clusters.sizes_error).traits
     found = []
     for number, (gap, error) in enumerate(zip(gaps, errors, strict=True)):
         relative = gap / widths

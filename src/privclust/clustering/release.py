@@ -40,7 +40,7 @@ from privclust.release.kinds import (
     register_kind,
 )
 from privclust.release.signal import with_notes, without_note
-from privclust.reports.findings import Groups
+from privclust.reports.findings import RowGroups
 from privclust.reports.values import (
     TWO_ERRORS,
     column_label,
@@ -238,10 +238,10 @@ register_kind(
 _MOST_PARTS = 12
 
 
-def groups_of(release: Release) -> Groups:
+def groups_of(release: Release) -> RowGroups:
     """Return the clusters as groups of a report."""
     arrays, errors = release.arrays, centers_error(release)
-    return Groups(
+    return RowGroups(
         release.schema,
         arrays["cluster_centers"].astype(np.float64),
         None if errors is None else errors.astype(np.float64),

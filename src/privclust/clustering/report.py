@@ -20,7 +20,7 @@ from privclust.clustering.release import (
     has_metric,
     shown_parts,
 )
-from privclust.reports.findings import Groups, missing_rules
+from privclust.reports.findings import RowGroups, missing_rules
 from privclust.reports.plots import (
     Map,
     heat_map,
@@ -39,7 +39,7 @@ from privclust.reports.values import (
     describe_count,
     describe_size,
     format_error,
-    listed,
+    join_words,
     missing_rule,
     percent_of,
 )
@@ -75,7 +75,7 @@ def kmeans_context(release: Release) -> dict[str, Any]:
     return shown | (found_context(groups) | _details(release, groups) if found else {})
 
 
-def found_context(groups: Groups) -> dict[str, Any]:
+def found_context(groups: RowGroups) -> dict[str, Any]:
     """Return the picture and the table of groups that stand out from the noise."""
     strips = groups.strips() if len(groups.order) > 1 else []
     columns, k = by_spread(groups), len(groups.sizes)
@@ -93,13 +93,13 @@ def found_context(groups: Groups) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def by_spread(groups: Groups) -> list[int]:
+def by_spread(groups: RowGroups) -> list[int]:
     """Return the coordinates, those first in which the groups differ most."""
     spread = np.average(_differences(groups) ** 2, axis=0, weights=groups.weights)
     return [int(j) for j in np.argsort(-spread, kind="stable")]
 
 
-def size_rows(groups: Groups) -> list[dict[str, str]]:
+def size_rows(groups: RowGroups) -> list[dict[str, str]]:
     """Return the sizes of all groups, the largest first."""
     ranked = np.argsort(-groups.sizes, kind="stable").tolist()
     return [
@@ -112,14 +112,14 @@ def size_rows(groups: Groups) -> list[dict[str, str]]:
     ]
 
 
-def _differences(groups: Groups) -> Floats:
+def _differences(groups: RowGroups) -> Floats:
     """Return how far each centre lies from the average, in declared widths."""
     coordinates = Coordinates(groups.schema)
     widths = coordinates.high - coordinates.low
     return np.asarray((groups.centers - groups.average) / widths)
 
 
-def _table(groups: Groups, rows: Sequence[int], columns: Sequence[int]) -> dict[str, Any]:
+def _table(groups: RowGroups, rows: Sequence[int], columns: Sequence[int]) -> dict[str, Any]:
     """Return centres in their own units, one line per coordinate."""
     schema, names = groups.schema, coordinate_labels(groups.schema)
     facts = coordinate_facts(schema)
@@ -141,7 +141,7 @@ def _table(groups: Groups, rows: Sequence[int], columns: Sequence[int]) -> dict[
     return {"labels": [groups.name(i) for i in rows], "lines": lines}
 
 
-def _with_sizes(table: dict[str, Any], groups: Groups, rows: Sequence[int]) -> dict[str, Any]:
+def _with_sizes(table: dict[str, Any], groups: RowGroups, rows: Sequence[int]) -> dict[str, Any]:
     """Return a table of centres whose first line has the sizes."""
     told = zip(groups.sizes.tolist(), groups.sizes_error.tolist(), strict=True)
     sizes = [describe_size(*it) for it in told]
@@ -155,7 +155,7 @@ def _with_sizes(table: dict[str, Any], groups: Groups, rows: Sequence[int]) -> d
     return table | {"lines": [line, *table["lines"]]}
 
 
-def _details(release: Release, groups: Groups) -> dict[str, Any]:
+def _details(release: Release, groups: RowGroups) -> dict[str, Any]:
     """Return what specialists look at: all centres in pictures, histograms, a learned metric."""
     d = groups.centers.shape[1]
     columns, ranked = by_spread(groups)[:_MOST_COLUMNS], groups.order
@@ -175,7 +175,7 @@ def _details(release: Release, groups: Groups) -> dict[str, Any]:
     }
 
 
-def _map_plot(groups: Groups, scales: Floats) -> str:
+def _map_plot(groups: RowGroups, scales: Floats) -> str:
     names, shown = coordinate_labels(groups.schema), groups.order[:_MOST_IN_PICTURE]
     if len(names) <= 2:
         facts = tuple(coordinate_facts(groups.schema))
@@ -234,7 +234,7 @@ def summary_context(release: Release) -> dict[str, Any]:
         "rows_error": describe_size(cells.n_rows, cells.n_rows_error),
         "n_cells": most_clusters(cells),
         "of_rows": summary.sample_notes() if "histogram_counts" in release.arrays else (),
-        "labelled": _labelled(release),
+        "labelled": _labels_context(release),
         "missing": missing_rules(release.schema),
     }
     if not found:
@@ -256,7 +256,7 @@ def summary_context(release: Release) -> dict[str, Any]:
 def _number_sentence(choice: Choice) -> str:
     """Say how sure the number of clusters is, for readers who cannot choose another."""
     others = [it.n_clusters for it in choice.shortlist if it.n_clusters != choice.suggestion]
-    also = f" {listed(map(str, others), 'or')} would be worth a look, too." if others else ""
+    also = f" {join_words(map(str, others), 'or')} would be worth a look, too." if others else ""
     if choice.n_clusters is None:
         return f"Noise and rows leave the number of clusters open.{also}"
     if choice.n_clusters == 1:
@@ -264,7 +264,7 @@ def _number_sentence(choice: Choice) -> str:
     return "That number of clusters stands out clearly."
 
 
-def _labelled(release: Release) -> dict[str, Any] | None:
+def _labels_context(release: Release) -> dict[str, Any] | None:
     """Return the clusters of labelled cells as groups, if there are any."""
     labels, counts = release.arrays.get("cell_labels"), release.arrays["counts"]
     if labels is None:
@@ -275,7 +275,7 @@ def _labelled(release: Release) -> dict[str, Any] | None:
     error = float(release.arrays["counts_error"][0]) * np.sqrt(own.sum(axis=1))
     weights = seen / np.maximum(sizes, 1e-300)[:, None]
     centers = weights @ release.arrays["cells"][labels >= 0]
-    groups = Groups(release.schema, centers, None, sizes, error, release.about.names)
+    groups = RowGroups(release.schema, centers, None, sizes, error, release.about.names)
     return {
         "by": str(release.parameters.get("clusterer")),
         "of": str(release.parameters.get("summary", ""))[:12],

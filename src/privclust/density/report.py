@@ -13,7 +13,7 @@ from privclust.density.grid_counts import Grid
 from privclust.density.persistence import Merge
 from privclust.density.release import counts_from_release, grid_labels, sizes_of_clusters
 from privclust.density.smooth import smooth
-from privclust.reports.findings import Groups
+from privclust.reports.findings import RowGroups
 from privclust.reports.plots import label_axis
 from privclust.reports.svg import ACCENT, GROUPS, INK, WIDTH, inline_svg, is_narrow, short_name
 from privclust.reports.values import column_label, describe, describe_count, format_error
@@ -36,7 +36,7 @@ def density_context(release: Release) -> dict[str, Any]:
     facts = _facts_of(release)
     sizes, errors = sizes_of_clusters(release)
     nothing = np.zeros((len(sizes), 0))
-    groups = Groups(release.schema, nothing, None, sizes, errors, release.about.names)
+    groups = RowGroups(release.schema, nothing, None, sizes, errors, release.about.names)
     return {
         "found": not hidden,
         "rows": describe_count(counted.n_rows, counted.n_rows_error),

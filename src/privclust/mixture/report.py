@@ -9,7 +9,7 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.mixture.model import Gaussians
 from privclust.mixture.release import gaussians_of
-from privclust.reports.findings import Groups, missing_rules
+from privclust.reports.findings import RowGroups, missing_rules
 from privclust.reports.plots import label_axis
 from privclust.reports.svg import GROUPS, INK, MUTED, WIDTH, inline_svg, is_narrow, short_name
 from privclust.reports.values import (
@@ -67,12 +67,12 @@ _SHAPES = {
 }
 
 
-def groups_of(release: Release) -> Groups:
+def groups_of(release: Release) -> RowGroups:
     """Return the components as groups of a report; noise hides those that it kept in place."""
     arrays, n_rows = release.arrays, max(float(release.arrays["n_rows"][0]), 1.0)
     sizes = n_rows * arrays["weights"].astype(np.float64)
     errors = n_rows * arrays["weights_error"].astype(np.float64)
-    return Groups(
+    return RowGroups(
         release.schema,
         arrays["means"].astype(np.float64),
         arrays["means_error"].astype(np.float64),
@@ -83,7 +83,7 @@ def groups_of(release: Release) -> Groups:
     )
 
 
-def _weights(release: Release, groups: Groups) -> list[dict[str, str]]:
+def _weights(release: Release, groups: RowGroups) -> list[dict[str, str]]:
     arrays = release.arrays
     told = zip(arrays["weights"].tolist(), arrays["weights_error"].tolist(), strict=True)
     return [
@@ -95,7 +95,7 @@ def _weights(release: Release, groups: Groups) -> list[dict[str, str]]:
     ]
 
 
-def _line(groups: Groups, mixture: Gaussians, j: int, shown: list[int]) -> dict[str, Any]:
+def _line(groups: RowGroups, mixture: Gaussians, j: int, shown: list[int]) -> dict[str, Any]:
     """Return the means and widths of the components in one column."""
     name, fact = _box(groups.schema, j)
     errors = groups.centers if groups.errors is None else groups.errors
@@ -127,7 +127,7 @@ def _by_spread(mixture: Gaussians) -> list[int]:
     return [int(j) for j in np.argsort(-between / within, kind="stable")]
 
 
-def _overlaps(groups: Groups, mixture: Gaussians) -> list[dict[str, str]]:
+def _overlaps(groups: RowGroups, mixture: Gaussians) -> list[dict[str, str]]:
     """Return pairs of components whose rows are often more probable in the other one."""
     rows, labels = mixture.draw(_DRAWN, np.random.default_rng(0))
     k = mixture.n_components
@@ -144,7 +144,7 @@ def _overlaps(groups: Groups, mixture: Gaussians) -> list[dict[str, str]]:
     ]
 
 
-def _picture(groups: Groups, mixture: Gaussians) -> str:
+def _picture(groups: RowGroups, mixture: Gaussians) -> str:
     """Draw the components in the two columns in which they differ most, or along one column."""
     columns = _by_spread(mixture)[:2]
     boxes = [_box(groups.schema, j) for j in columns]

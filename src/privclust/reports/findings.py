@@ -25,7 +25,7 @@ from privclust.reports.values import (
     describe_count,
     describe_size,
     is_share,
-    listed,
+    join_words,
     missing_rule,
     percent_of,
 )
@@ -57,7 +57,7 @@ class Trait:
 
 
 @dataclass(frozen=True)
-class Groups:
+class RowGroups:
     """Released groups of rows, in the order of their labels.
 
     ``centers``: (n_groups, n_coordinates), as the coordinates of the schema. ``errors``: standard
@@ -156,9 +156,9 @@ class Groups:
     def size_context(self) -> dict[str, Any]:
         """Return what templates show of groups of which only the sizes are known."""
         cards = [self._card(place, label, ()) for place, label in enumerate(self.order)]
-        return self._counted(cards) | {"n_columns": 0}
+        return self._count_groups(cards) | {"n_columns": 0}
 
-    def _counted(self, cards: list[dict[str, Any]]) -> dict[str, Any]:
+    def _count_groups(self, cards: list[dict[str, Any]]) -> dict[str, Any]:
         error = float(np.sqrt((self.sizes_error**2).sum()))
         return {
             "noun": self.noun,
@@ -173,9 +173,9 @@ class Groups:
         cards = [
             self._card(place, label, self.traits[label]) for place, label in enumerate(self.order)
         ]
-        return self._counted(cards) | {
+        return self._count_groups(cards) | {
             "known": self.errors is not None,
-            "apart": listed([self._label(name) for name in self.columns_apart[:_MOST_WORDS]])
+            "apart": join_words([self._label(name) for name in self.columns_apart[:_MOST_WORDS]])
             if self.columns_apart
             else "",
             "alike": [self._label(name) for name in self.columns_alike],

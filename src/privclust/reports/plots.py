@@ -105,7 +105,7 @@ def _draw_strip(
     ax.set_title(short_name(strip.name, 44), loc="left", fontsize=9, color=INK, pad=3)
     ticks = _ticks(strip, 3 if narrow else 5)
     ax.set_xticks(ticks, [describe_tick(strip.fact, tick) for tick in ticks], fontsize=7.5)
-    for text, align in zip((*ax.get_xticklabels(),), _aligned(ticks, low, high), strict=True):
+    for text, align in zip((*ax.get_xticklabels(),), _sides(ticks, low, high), strict=True):
         text.set_horizontalalignment(align)
     ax.tick_params(length=3)
     ax.spines["left"].set_visible(False)
@@ -123,7 +123,7 @@ def _ticks(strip: Strip, most: int) -> list[float]:
     return [float(place) for place in places if low <= place <= high]
 
 
-def _aligned(ticks: Sequence[float], low: float, high: float) -> list[Side]:
+def _sides(ticks: Sequence[float], low: float, high: float) -> list[Side]:
     """Return how labels lie at their ticks: within the picture also at its ends."""
     share = [(tick - low) / (high - low) for tick in ticks]
     return ["left" if at < 0.03 else "right" if at > 0.97 else "center" for at in share]

@@ -35,14 +35,14 @@ def column_label(name: str, fact: Fact | None = None) -> str:
 def category_labels(fact: Bins | Categories) -> list[str]:
     """Return what readers call the categories of a column."""
     if isinstance(fact, Categories):
-        listed = [str(value) for value in fact.values]
+        join_words = [str(value) for value in fact.values]
         if fact.kind == "boolean":
-            listed = ["yes" if value else "no" for value in fact.values]
+            join_words = ["yes" if value else "no" for value in fact.values]
     else:
-        edges, unit = [_declared(edge, fact) for edge in fact.edges], _with_space(_unit(fact))
-        listed = [f"{low} to {high}{unit}" for low, high in pairwise(edges)]
-    extra = [label.strip("()") for label in fact.labels[len(listed) :]]
-    return [*listed, *extra]
+        edges, unit = [_as_declared(edge, fact) for edge in fact.edges], _with_space(_unit(fact))
+        join_words = [f"{low} to {high}{unit}" for low, high in pairwise(edges)]
+    extra = [label.strip("()") for label in fact.labels[len(join_words) :]]
+    return [*join_words, *extra]
 
 
 def coordinate_labels(schema: Schema) -> list[str]:
@@ -105,7 +105,7 @@ def describe_tick(fact: Box | None, value: float) -> str:
         return f"{100 * value:.3g} %".replace("-", "−")
     if fact.form in ("date", "time"):
         return fact.shown(value)[:10]
-    return f"{_declared(float(f'{value:.10g}'), fact)}{_with_space(_unit(fact))}"
+    return f"{_as_declared(float(f'{value:.10g}'), fact)}{_with_space(_unit(fact))}"
 
 
 def describe_about(fact: Box | None, value: float, error: float | None) -> str:
@@ -123,7 +123,7 @@ def describe_range(fact: Fact) -> str:
     if isinstance(fact, Categories):
         return count_of(len(fact.values), "category", "categories")
     ends = (fact.low, fact.high) if isinstance(fact, Box) else (fact.edges[0], fact.edges[-1])
-    low, high = (_declared(end, fact) for end in ends)
+    low, high = (_as_declared(end, fact) for end in ends)
     span = f"{low} to {high}{_with_space(_unit(fact))}"
     return span if isinstance(fact, Box) else f"{count_of(len(fact.edges) - 1, 'bin')} from {span}"
 
@@ -172,7 +172,7 @@ def missing_rule(fact: Fact) -> str:
     if fact.missing == "error":
         return ""
     if isinstance(fact, Box):
-        constant = _declared(float(fact.missing), fact)
+        constant = _as_declared(float(fact.missing), fact)
         return f"counted as {constant}{_with_space(_unit(fact))}"
     return "left out" if fact.missing == "omit" else "counted as a category"
 
@@ -182,7 +182,7 @@ def count_of(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
-def listed(words: Iterable[str], joint: str = "and") -> str:
+def join_words(words: Iterable[str], joint: str = "and") -> str:
     """Return words as a list in a sentence: ``a, b and c``."""
     *first, last = words
     return f"{', '.join(first)} {joint} {last}" if first else last
@@ -233,7 +233,7 @@ def _digits(fact: Box, error: float | None) -> int:
     return min(digits, 0) if whole else digits
 
 
-def _declared(value: float, fact: Box | Bins) -> str:
+def _as_declared(value: float, fact: Box | Bins) -> str:
     """Return a number of the schema as it was declared, without its unit."""
     if fact.form in ("date", "time"):
         return fact.shown(value)

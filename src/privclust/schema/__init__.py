@@ -4,7 +4,7 @@ A schema is written before any private row is read, and everything that depends 
 data (clipping, sensitivities, histogram cells) is derived from it alone.
 """
 
-from privclust.schema.ball import Ball
+from privclust.schema.ball_fact import Ball
 from privclust.schema.dialect import Csv
 from privclust.schema.facts import Bins, Box, Categories, Fact, Kind
 from privclust.schema.schema import Schema

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from privclust.exceptions import SchemaError, did_you_mean
-from privclust.schema.ball import Ball
+from privclust.schema.ball_fact import Ball
 from privclust.schema.csvw import document_from_csvw
 from privclust.schema.dialect import Csv
 from privclust.schema.facts import Bins, Box, Categories, Fact

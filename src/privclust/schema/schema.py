@@ -19,7 +19,7 @@ import privclust
 from privclust._typing import Floats
 from privclust.exceptions import SchemaError, did_you_mean
 from privclust.schema import files
-from privclust.schema.ball import Ball
+from privclust.schema.ball_fact import Ball
 from privclust.schema.csvw import csvw_from_document, document_from_csvw
 from privclust.schema.dialect import Csv
 from privclust.schema.facts import Bins, Box, Categories, Fact

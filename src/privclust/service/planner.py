@@ -131,7 +131,7 @@ class Planner:
         made = Future[Any]()
         with self._lock:
             mine = self._turns.setdefault(user, deque())
-            if len(mine) >= _MOST_EACH:  # whoever types on wants the newest plan
+            if len(mine) >= _MOST_EACH:  # anyone who types on wants the newest plan
                 mine.popleft()[0].cancel()
             elif sum(map(len, self._turns.values())) >= _MOST_WAITING:
                 raise TooManyError(_BUSY)

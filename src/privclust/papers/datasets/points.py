@@ -20,7 +20,7 @@ from sklearn.datasets import (
 from privclust._typing import Floats
 from privclust.exceptions import DataError
 from privclust.papers.datasets.formats import read_idx, read_numbers, stem
-from privclust.schema.ball import Ball
+from privclust.schema.ball_fact import Ball
 from privclust.schema.schema import Schema
 
 _TOYS = {

@@ -143,24 +143,24 @@ def ask_greedy_dependency(view: TableView, budget: Share, options: Options) -> M
     Each is the one that, together with those before it, leaves the least entropy in the target.
     """
 
-    def pick(name: str, target: int, size: int, rows: float, share: Share) -> Context:
+    def ask_one(name: str, target: int, size: int, rows: float, share: Share) -> Context:
         chosen: Context = ()
         for number, part in enumerate(share.split([1] * size), start=1):
             title = f"{name}, attribute {number}"
             chosen = view.ask_relevant_context(title, target, number, rows, part, chosen)
         return chosen
 
-    return _ask_contexts(view, budget, options, pick)
+    return _ask_contexts(view, budget, options, ask_one)
 
 
 def _ask_contexts(
-    view: TableView, budget: Share, options: Options, pick: Callable[..., Context]
+    view: TableView, budget: Share, options: Options, ask_one: Callable[..., Context]
 ) -> MetricTables:
     published = isinstance(options, ContextOptions) and options.noise == "published"
 
     def ask_context(target: int, rows: float, size: int, share: Share) -> Context:
         paid = share.take(_PUBLISHED_SHARE) if published else share
-        return pick(f"context of {view.names[target]}", target, size, rows, paid)
+        return ask_one(f"context of {view.names[target]}", target, size, rows, paid)
 
     return _ask_by_target(view, budget, options, ask_context)
 

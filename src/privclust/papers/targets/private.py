@@ -299,15 +299,13 @@ class PrivateNearestMedoids(SourceTargetEstimator):
     ) -> None:
         self.n_centers = n_centers
         self.epsilon, self.delta, self.budget = epsilon, delta, budget
-        self.method = method
-        self.metric = metric
+        self.method, self.metric = method, metric
         self.schema, self.bounds = schema, bounds
         self.unit = unit
         self.n_projected = n_projected
         self.coreset, self.coreset_radius = coreset, coreset_radius
         self.n_nearest = n_nearest
-        self.bound_share = bound_share
-        self.spread_share = spread_share
+        self.bound_share, self.spread_share = bound_share, spread_share
         self.counts_share = counts_share
         self.false_cells = false_cells
         self.pull, self.noise = pull, noise

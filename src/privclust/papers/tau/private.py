@@ -23,7 +23,7 @@ from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.exceptions import ParameterError
 from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
-from privclust.papers.tau.signal import COUNT_SHARE, MOST_CLUSTERS, join_alike, start_from_signal
+from privclust.papers.tau.automatic import COUNT_SHARE, MOST_CLUSTERS, join_alike, start_from_signal
 from privclust.unit import Unit, matrix_unit_from
 
 # The share of every half-step that goes to the choice of clusters; the rest pays for the table.
