@@ -7,8 +7,9 @@ lets them look at pages and plans with a pause of two seconds or so between them
 somewhere on the way. Writes the times of all requests by page to
 ``benchmarks/results/service-load.csv``, with the processor time that the server needs for a
 request, the memory of the server and of the processes beneath it after the first tenth of the time,
-at most, and at the end, and the load of the machine beforehand. Draws the table of the operator's
-guide from the file.
+at most, and at the end, and the load of the machine beforehand. Where others work on the machine,
+``nice -n -10`` lets them give way, and the file says so. Draws the table of the operator's guide
+from the file.
 """
 
 from __future__ import annotations
@@ -251,7 +252,10 @@ def main() -> None:
     rows = table(*found, cpu, options.analysts, options.seconds)
     for row in rows:
         print(row)
-    write_rows("service-load", rows, seed=0, setting=f"load of the machine {load:.0f} before")
+    setting = f"load of the machine {load:.0f} before"
+    if os.nice(0) < 0:
+        setting += ", which gave way"
+    write_rows("service-load", rows, seed=0, setting=setting)
     draw()
 
 

@@ -14,7 +14,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 from urllib.error import URLError
 from urllib.request import Request, build_opener
@@ -54,10 +54,6 @@ class Act:
     act: str  # what was done
     what: str  # to what, or to whom
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the line as plain data."""
-        return asdict(self)
-
 
 class Acts:
     """The trail."""
@@ -68,30 +64,26 @@ class Acts:
     def add(self, who: str, address: str, act: str, what: str = "") -> None:
         """Write down what was done."""
         line = (who[:_LONGEST], address[:_LONGEST], act, what[:_LONGEST])
-        with self._database.write_transaction() as together:
-            together.run(
-                "INSERT INTO service_acts (number, at, who, address, act, what) "
-                "SELECT coalesce(max(number), 0) + 1, ?, ?, ?, ?, ? FROM service_acts",
-                (clock.now(), *line),
-            )
+        sql = (
+            "INSERT INTO service_acts (number, at, who, address, act, what) "
+            "SELECT coalesce(max(number), 0) + 1, ?, ?, ?, ?, ? FROM service_acts"
+        )
+        self._database.write(sql, clock.now(), *line)
         told = dict(zip(("user", "address", "act", "what"), line, strict=True))
         log.info("act", extra=told)
 
     def all(self, after: int = 0) -> list[Act]:
         """Return the trail after the act of a number, the oldest act first."""
-        sql = (
-            "SELECT number, at, who, address, act, what FROM service_acts WHERE number > ? "
-            "ORDER BY number"
-        )
-        return [Act(*row) for row in self._database.rows(sql, after)]
+        return self._read("WHERE number > ? ORDER BY number", after)
 
     def newest(self, window: Window) -> list[Act]:
         """Return a part of the trail, the newest act first."""
-        sql = (
-            "SELECT number, at, who, address, act, what FROM service_acts "
-            "ORDER BY number DESC LIMIT ? OFFSET ?"
-        )
-        return [Act(*row) for row in self._database.rows(sql, window.limit, window.offset)]
+        which = "ORDER BY number DESC LIMIT ? OFFSET ?"
+        return self._read(which, window.limit, window.offset)
+
+    def _read(self, which: str, *values: int) -> list[Act]:
+        sql = f"SELECT number, at, who, address, act, what FROM service_acts {which}"  # noqa: S608
+        return [Act(*row) for row in self._database.rows(sql, *values)]
 
     def delete_older_than(self, moment: int) -> None:
         """Delete what was done before a moment; the newest act stays, for its number."""
@@ -213,9 +205,3 @@ def set_maintenance(database: Database, text: str) -> None:
         together.run("DELETE FROM service_notices WHERE name = 'maintenance'")
         if text:
             together.run("INSERT INTO service_notices VALUES ('maintenance', ?)", (text[:300],))
-
-
-def maintenance(database: Database) -> str:
-    """Return why nothing can be asked; empty if it can."""
-    rows = database.rows("SELECT text FROM service_notices WHERE name = 'maintenance'")
-    return str(rows[0][0]) if rows else ""

@@ -247,7 +247,7 @@ def acts(caller: Reader, after: int = 0) -> list[dict[str, Any]]:
 
     With ``after``, only acts with greater numbers.
     """
-    return [act.to_dict() for act in caller.trail(after)]
+    return [asdict(act) for act in caller.trail(after)]
 
 
 # For stewards.
@@ -257,15 +257,9 @@ def register(given: Registration, caller: Steward) -> dict[str, Any]:
 
     Ask ``/checks/{check_id}`` how it ended.
     """
-    draft = caller.services.datasets.draft(
-        given.name,
-        given.path,
-        parse_facts(given.facts),
-        unit_from_plain(given.unit),
-        given.most_rows,
-        given.note,
-        given.meanings,
-    )
+    facts, unit = parse_facts(given.facts), unit_from_plain(given.unit)
+    about = (given.most_rows, given.note, given.meanings)
+    draft = caller.services.datasets.draft(given.name, given.path, facts, unit, *about)
     return _check(caller.check_files("try" if given.only_check else "register", draft))
 
 

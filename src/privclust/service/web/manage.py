@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter
@@ -98,15 +99,9 @@ def register(visit: StewardSender) -> Response:
     form = visit.form
     try:
         typed = _typed_fields(form)
-        draft = visit.services.datasets.draft(
-            typed["name"],
-            typed["path"],
-            parse_declaration(typed["schema"]),
-            _unit(form),
-            form.number("most_rows"),
-            typed["note"],
-            _meanings(typed["meanings"]),
-        )
+        facts, unit = parse_declaration(typed["schema"]), _unit(form)
+        about = (form.number("most_rows"), typed["note"], _meanings(typed["meanings"]))
+        draft = visit.services.datasets.draft(typed["name"], typed["path"], facts, unit, *about)
         alone = form.text("act") == "try"
         check = visit.check_files("try" if alone else "register", draft, typed)
     except ServiceError as error:
@@ -346,7 +341,7 @@ def audit_page(visit: Visitor) -> Response:
 @books.get("/acts")
 def acts(visit: Visitor, after: int = 0) -> Response:
     """Give the trail of acts, one JSON object per line."""
-    lines = [json.dumps(it.to_dict(), ensure_ascii=False) + "\n" for it in visit.trail(after)]
+    lines = [json.dumps(asdict(it), ensure_ascii=False) + "\n" for it in visit.trail(after)]
     return file_response("acts.jsonl", "".join(lines).encode(), "application/jsonl")
 
 
