@@ -62,6 +62,8 @@ def arguments() -> argparse.Namespace:
         parser.error(
             f"{', '.join(sorted(unknown))}: no such paper or experiment; there are {there}"
         )
+    if options.runs is not None and options.runs < 1:
+        parser.error("--runs must be at least 1")
     committed = options.output.resolve() == ROOT / "benchmarks" / "results"
     usual = ROOT / "docs" if committed else options.output.parent / "docs"
     options.pages = options.pages or usual
@@ -82,6 +84,8 @@ def run(options: argparse.Namespace) -> None:
         made = keep_by_set(name, EXPERIMENTS[name].rows(given), given, options.output)
         spent = time.process_time() - begin
         print(f"{name}: {made} rows, {spent:.0f} CPU seconds", flush=True)
+        if not made:
+            print(f"{name} kept nothing: none of its sets is there, or among --sets; drop --sets.")
 
 
 if __name__ == "__main__":

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from privclust.papers.datasets.named import category_set
 from support.scripts import BENCHMARKS, scripts
 
 ROOT = Path(__file__).parents[2]
@@ -24,6 +28,7 @@ NAMES = (
     "claims",
     "drawing",
     "judging",
+    "tau",
     "zones",
 )
 papers = SimpleNamespace(**dict(zip(NAMES, scripts(*NAMES, inside="papers"), strict=True)))
@@ -187,3 +192,39 @@ def test_budgets_stand_in_the_order_of_their_size_and_whole_numbers_have_no_powe
     table = papers.pivoting.pivot(rows, ("set",), "by", 0).splitlines()
     assert table[0] == "| set | ε=3 | ε=10 | ρ=3 |"
     assert table[2] == "| a | 0 | 9 | 0 |"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("cmc.csv.gz", b"a,b\n1,2\n", "does not hold a table with the columns of this set"),
+        ("mushroom.csv.gz", b"a,b\n1,2\n", "has no column 'class'"),
+        ("cstr.npz", b"no archive", "does not hold a matrix of counts"),
+    ],
+)
+def test_a_file_that_holds_something_else_is_left_out_in_one_sentence(
+    name, content, sentence, tmp_path, capsys
+):
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    given, own = papers.given.Given("tiny", tmp_path), name.split(".")[0]
+    read = papers.tau.open_matrix if name.endswith(".npz") else category_set
+    assert list(given.opened((own, "absent"), read)) == []
+    one, other = capsys.readouterr().out.splitlines()
+    assert one.startswith(f"{own} is left out: ")
+    assert sentence in one
+    assert "There is no file 'absent'" in other
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["tua-epsilon"], "no such paper or experiment; there are dilca, targets, tau, zones, tau"),
+        (["tau", "--runs", "0"], "--runs must be at least 1"),
+    ],
+)
+def test_the_command_says_what_there_is(arguments, sentence):
+    command = [sys.executable, str(BENCHMARKS / "papers"), "run", *arguments]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    assert told.returncode == 2
+    assert sentence in told.stderr.replace("\n", " ")

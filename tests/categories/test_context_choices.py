@@ -93,6 +93,14 @@ def test_clusters_take_them_too(method):
     assert model.privacy_.epsilon <= 20
 
 
+def test_no_noise_was_published_for_what_is_not_in_the_paper():
+    model = PrivateContextDilca(
+        schema=SCHEMA, method="greedy-dependency", noise="published", unit="replace-row"
+    )
+    with pytest.raises(ParameterError, match="No noise was published for greedy-dependency"):
+        model.fit(rows(30))
+
+
 def test_other_words_are_refused_with_what_there_is():
     with pytest.raises(ParameterError, match="'auto' or a whole number"):
         PrivateContextDilca(schema=SCHEMA, context_size="small").fit(rows(30))

@@ -87,6 +87,7 @@ def test_of_no_structure_one_cluster_is_left_or_two():
     [
         ({"n_row_clusters": "auto"}, "both numbers of clusters or none"),
         ({"choice_share": "auto"}, 'choice_share="auto" needs'),
+        ({**AUTO, "noise": "published"}, "nothing was published"),
         ({"n_row_clusters": "many", "n_column_clusters": "auto"}, "n_row_clusters must be"),
     ],
 )

@@ -5,7 +5,8 @@ A file is found by its path, or by its name in a folder of data sets.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -113,12 +114,27 @@ def point_set(name: str, n_clusters: int | None = None) -> PointSet:
 
 def matrix_set(name: str, folder: str | Path | None = None) -> MatrixSet:
     """Return the matrix of a file, given by its path or by its name in a folder."""
-    return read_matrix(_find_file(name, folder, (".npz", ".mat", ".csv", ".txt")))
+    path = _find_file(name, folder, (".npz", ".mat", ".csv", ".txt"))
+    with _refusal_of(path, "a matrix of counts"):
+        return read_matrix(path)
 
 
 def category_set(name: str, folder: str | Path | None = None) -> CategorySet:
     """Return the table of a file, given by its path or by its name in a folder."""
-    return read_categories(_find_file(name, folder, (".csv.gz", ".csv", ".data")))
+    path = _find_file(name, folder, (".csv.gz", ".csv", ".data"))
+    with _refusal_of(path, "a table with the columns of this set"):
+        return read_categories(path)
+
+
+@contextmanager
+def _refusal_of(path: Path, kind: str) -> Iterator[None]:
+    """Say in one sentence that a file holds something else than a reader expects."""
+    try:
+        yield
+    except DataError:
+        raise
+    except (KeyError, ValueError, OSError) as error:
+        raise DataError(f"'{path}' does not hold {kind}; put the right file there.") from error
 
 
 def source_target_set(name: str, folder: str | Path | None = None) -> Callable[[int], SourceTarget]:

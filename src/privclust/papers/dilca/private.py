@@ -337,6 +337,11 @@ class PrivateContextDilca(PrivateDilca):
         super()._check_combinations()
         if self.noise != "published":
             return
+        if self.method == "greedy-dependency":
+            raise ParameterError(
+                "No noise was published for greedy-dependency, which is not in the paper; take "
+                'method="max-dependency", or leave noise="exact".'
+            )
         if self._budget().delta:
             raise ParameterError('The paper has pure ε only; set delta=0, or leave noise="exact".')
         if not isinstance(unit_from(self.unit), ReplaceRow):

@@ -226,6 +226,11 @@ class PrivateTauCoclustering(Coclusterer):
                 'DP-τCC finds both numbers of clusters or none; set n_row_clusters="auto" and '
                 'n_column_clusters="auto", or give both.'
             )
+        if all(auto) and self.noise == "published":
+            raise ParameterError(
+                "The paper is given its numbers of clusters, so nothing was published for those "
+                'that are found; give both, or leave noise="exact".'
+            )
         if self.choice_share == "auto" and not all(auto):
             raise ParameterError(
                 'choice_share="auto" needs n_row_clusters="auto" and n_column_clusters="auto"; '
