@@ -40,15 +40,11 @@ from privclust.release.kinds import (
     register_kind,
 )
 from privclust.release.signal import with_notes, without_note
-from privclust.reports.findings import RowGroups
+from privclust.reports.findings import RowGroups, missing_listing
 from privclust.reports.values import (
-    TWO_ERRORS,
-    column_label,
     coordinate_facts,
     coordinate_labels,
     describe,
-    describe_size,
-    percent_of,
 )
 from privclust.schema.coordinates import Coordinates
 from privclust.schema.schema import Schema
@@ -162,6 +158,8 @@ def _check_learned(release: Release, k: int) -> None:
 
 
 def _kmeans_facts(release: Release) -> Facts:
+    from privclust.clustering.shown import cluster_listings
+
     arrays, coordinates = release.arrays, Coordinates(release.schema)
     attributes = attributes_of(release) if has_metric(release) else {}
     errors, verdict = centers_error(release), release.parameters.get("verdict")
@@ -183,9 +181,7 @@ def _kmeans_facts(release: Release) -> Facts:
             ("rows, with noise", f"{max(0.0, float(arrays['cluster_sizes'].sum())):,.0f}"),
         ],
         listings=[
-            _center_listing(release),
-            *sentence_listing(release),
-            *column_listing(release),
+            *cluster_listings(release),
             *([metric_listing(attributes)] if attributes else []),
         ],
         values={
@@ -196,20 +192,6 @@ def _kmeans_facts(release: Release) -> Facts:
         | ({"attributes": attributes} if attributes else {})
         | ({"verdict": verdict} if verdict else {}),
     )
-
-
-def _center_listing(release: Release) -> Listing:
-    """Return sizes and centres as a table for a terminal; sizes alone if noise hid the rows."""
-    groups, headings = groups_of(release), ["cluster", f"rows {TWO_ERRORS}"]
-    told = zip(groups.tags, groups.sizes.tolist(), groups.sizes_error.tolist(), strict=True)
-    lines = [[tag, describe_size(size, error)] for tag, size, error in told]
-    if release.signal == "none":
-        return Listing(headings, lines)
-    facts = coordinate_facts(release.schema)
-    for label, center in enumerate(groups.centers.tolist()):
-        noise = [None] * len(center) if groups.errors is None else groups.errors[label].tolist()
-        lines[label] += [describe(*it) for it in zip(facts, center, noise, strict=True)]
-    return Listing([*headings, *coordinate_labels(release.schema)], lines)
 
 
 register_kind(
@@ -235,7 +217,6 @@ register_kind(
 
 
 # The clusters of a k-means release in words.
-_MOST_PARTS = 12
 
 
 def groups_of(release: Release) -> RowGroups:
@@ -257,13 +238,6 @@ def cluster_sentences(release: Release) -> list[str]:
     return groups_of(release).sentences if known else []
 
 
-def sentence_listing(release: Release) -> list[Listing]:
-    """Return the sentences as a table for a terminal, if there are any."""
-    told = zip(groups_of(release).tags, cluster_sentences(release), strict=False)
-    lines = [*map(list, told)]
-    return [Listing(["cluster", "what sets it apart"], lines)] if lines else []
-
-
 def column_parts(release: Release) -> list[ColumnPart]:
     """Return what columns have to do with the clusters; none if noise hides them all."""
     arrays = release.arrays
@@ -274,25 +248,6 @@ def column_parts(release: Release) -> list[ColumnPart]:
     scales = coordinates.scales(**scaling_of(release))
     centers, sizes = arrays["cluster_centers"], arrays["cluster_sizes"]
     return separation_shares(coordinates, scales, centers, sizes)
-
-
-def column_listing(release: Release) -> list[Listing]:
-    """Return the same as a table for a terminal, of the columns that matter most."""
-    lines = [[part["name"], part["share"], part["tau"]] for part in shown_parts(release)]
-    headings = ["column", "share of what separates", "predicted by the clusters"]
-    return [Listing(headings, lines)] if lines else []
-
-
-def shown_parts(release: Release) -> list[dict[str, str]]:
-    """Return the columns that matter most in words, with their shares in percent."""
-    return [
-        {
-            "name": column_label(part.name, release.schema[part.name]),
-            "share": percent_of(part.share),
-            "tau": "" if part.tau is None else percent_of(part.tau),
-        }
-        for part in column_parts(release)[:_MOST_PARTS]
-    ]
 
 
 # The kind "summary": its content, and the k-means releases made from it.
@@ -471,6 +426,7 @@ def _summary_facts(release: Release) -> Facts:
                     for j in order
                 ],
             ),
+            *missing_listing(release.schema),
             *([Listing(["synthetic rows"], [[note] for note in notes])] if notes else []),
         ],
         values={

@@ -18,8 +18,8 @@ from privclust.clustering.release import (
     column_scales,
     groups_of,
     has_metric,
-    shown_parts,
 )
+from privclust.clustering.shown import shown_parts
 from privclust.reports.findings import RowGroups, missing_rules
 from privclust.reports.plots import (
     Map,

@@ -19,6 +19,7 @@ from privclust.release.kinds import (
     register_kind,
 )
 from privclust.reports.axes import draw_bubbles, pick_columns
+from privclust.reports.findings import missing_listing
 from privclust.reports.values import (
     TWO_ERRORS,
     column_label,
@@ -128,7 +129,8 @@ def _facts(release: Release) -> Facts:
             *([("in no component", f"{100 * background:.1f} %")] if background else []),
         ],
         listings=[
-            Listing(["component", f"weight {TWO_ERRORS}", *map(column_label, names, boxes)], lines)
+            Listing(["component", f"weight {TWO_ERRORS}", *map(column_label, names, boxes)], lines),
+            *missing_listing(release.schema),
         ],
         values={"components": values, "background_weight": background},
     )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from privclust.budget import round_up
 from privclust.exceptions import ReleaseError
 from privclust.release.kinds import get_kind
+from privclust.reports.values import column_label, describe_range, missing_rule
 
 if TYPE_CHECKING:
     from privclust.release.release import Release
@@ -217,8 +218,9 @@ def model_card(release: Release) -> str:
     facts = [*said.items(), *release.facts().summary]
     lines += ["| | |", "|---|---|"]
     lines += [f"| {_plain(label)} | {_plain(text)} |" for label, text in facts]
+    lines += _column_lines(release)
     lines += ["", "## What was asked of the rows", ""]
-    lines += ["| query | noise | ε | ρ |", "|---|---|---|---|"]
+    lines += ["| question | noise | ε | ρ |", "|---|---|---|---|"]
     for charge in privacy.queries:
         pure = "" if charge.loss.pure is None else f"{float(charge.loss.pure):.4g}"
         cells = (_plain(charge.query), _plain(charge.noise), pure, f"{float(charge.loss.rho):.4g}")
@@ -231,6 +233,16 @@ def model_card(release: Release) -> str:
         "rows. No code in the folder is run.",
     ]
     return f"---\n{to_yaml(front)}---\n\n" + "\n".join(lines) + "\n"
+
+
+def _column_lines(release: Release) -> list[str]:
+    """Return what was declared of the columns, with the rule for their missing values."""
+    lines = ["", "## Columns", "", "| column | declared | missing values |", "|---|---|---|"]
+    for name, fact in release.schema.columns.items():
+        rule = missing_rule(fact) or "not allowed"
+        cells = (column_label(name, fact), describe_range(fact), rule)
+        lines.append(f"| {' | '.join(map(_plain, cells))} |")
+    return lines
 
 
 def _plain(text: str) -> str:

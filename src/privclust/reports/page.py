@@ -67,6 +67,7 @@ _ROUND = re.compile(r"\b(round|step|iteration|pass|part)\s*\d+(\s*(of|/)\s*\d+)?
 _NUMBER = re.compile(r"[\s,;(\[#-]*\d+[)\]]*\s*$")
 # Notes that help only those who declare the columns and spend the budget.
 _OF_PUBLISHERS = ("bounds-loose", "far-rows-missed", "k-unclear", "spread-hidden")
+_COST = re.compile(r" at this (budget|ε)|^At this budget ")  # which a reader cannot change
 _ABOUT = {"dataset": "Data", "holder": "Holder", "contact": "Contact", "purpose": "Purpose"}
 
 
@@ -93,7 +94,7 @@ def html_report(release: Release, kind: ReleaseKind, signature: Signed | None) -
 
 
 def _context(release: Release, kind: ReleaseKind, signature: Signed | None) -> dict[str, Any]:
-    privacy = release.privacy
+    privacy, shown = release.privacy, kind.context_of(release)
     return {
         "release": release,
         "title": kind.title,
@@ -107,7 +108,7 @@ def _context(release: Release, kind: ReleaseKind, signature: Signed | None) -> d
         "queries": _queries(privacy),
         "asks": any(charge.asks for charge in privacy.queries),  # not in releases of 0.1
         "columns": _columns(release),
-        **_told(release),
+        **_told(release, found=bool(shown.get("found", True))),
         "parameters": {
             name: _fact_phrase(value)
             for name, value in release.parameters.items()
@@ -116,7 +117,7 @@ def _context(release: Release, kind: ReleaseKind, signature: Signed | None) -> d
         "signature": signature,
         "kind_template": kind.template,
         "kind_details": kind.details,
-        "kind": kind.context_of(release),
+        "kind": shown,
     }
 
 
@@ -190,8 +191,8 @@ def _queries(privacy: PrivacyStatement) -> list[dict[str, str]]:
     ]
 
 
-def _told(release: Release) -> dict[str, list[str]]:
-    """Return reasons to doubt the release, first if noise hides some of the rows.
+def _told(release: Release, *, found: bool) -> dict[str, list[str]]:
+    """Return reasons to doubt the release, first if noise hides a part of what was found.
 
     What would help is told to those who fit, on the terminal: a reader cannot do it. It is what
     follows the last semicolon of a note.
@@ -200,11 +201,11 @@ def _told(release: Release) -> dict[str, list[str]]:
     texts = [str(text) for text in parameters.get("warnings", [])]
     codes = parameters.get("notes", [""] * len(texts))
     told = [
-        f"{text.rpartition('; ')[0] or text.rstrip('.')}."
+        f"{_COST.sub('', text.rpartition('; ')[0] or text.rstrip('.'))}."
         for code, text in zip(codes, texts, strict=True)
         if code not in _OF_PUBLISHERS
     ]
-    first = release.signal == "hidden"
+    first = found and release.signal == "hidden"
     return {"told_first": told if first else [], "told": [] if first else told}
 
 

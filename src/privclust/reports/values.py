@@ -24,6 +24,7 @@ _DAY = 86_400.0  # seconds
 # Units of time that an error is told in, the longest first, each with its seconds.
 _TIMES = (("days", _DAY), ("hours", 3600.0), ("minutes", 60.0))
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_COMMA = 10_000  # whole numbers from here on are written with a comma
 _WIDE = 20  # means of whole numbers over a range at least this wide are shown as whole numbers
 
 
@@ -85,7 +86,7 @@ def describe(fact: Box | None, value: float, error: float | None = None) -> str:
     if fact.form in ("date", "time"):
         return _moment(fact, value, error)
     digits = _digits(fact, error)
-    text = format_number(value, digits)
+    text = _of_column(fact, value, digits)
     if error is None and "." in text and value == round(value):
         text = text.rstrip("0").rstrip(".")
     told = "" if error is None else f" ± {format_number(max(2 * error, 10.0**-digits), digits)}"
@@ -115,7 +116,7 @@ def describe_about(fact: Box | None, value: float, error: float | None) -> str:
     if fact.form in ("date", "time"):
         return _moment(fact, value, error).partition(" ±")[0]
     digits = min(_digits(fact, error), _digits(fact, None) - 1)
-    return f"{format_number(value, digits)}{_with_space(_unit(fact))}"
+    return f"{_of_column(fact, value, digits)}{_with_space(_unit(fact))}"
 
 
 def describe_range(fact: Fact) -> str:
@@ -239,11 +240,18 @@ def _as_declared(value: float, fact: Box | Bins) -> str:
         return fact.shown(value)
     if value and not 1e-6 <= abs(value) < 1e12:
         return _scientific(value)
-    return f"{value:,.10g}".replace("-", "−")
+    text = f"{value:,.10g}".replace("-", "−")
+    return text.replace(",", "") if fact.form == "integer" and abs(value) < _COMMA else text
 
 
 def _unit(fact: Box | Bins) -> str:
     return fact.form if fact.form in DURATIONS else fact.unit
+
+
+def _of_column(fact: Box, value: float, digits: int) -> str:
+    """Return a number of a column; whole ones of four digits may be years, and have no comma."""
+    text = format_number(value, digits)
+    return text.replace(",", "") if fact.form == "integer" and abs(value) < _COMMA else text
 
 
 def _with_space(unit: str) -> str:
