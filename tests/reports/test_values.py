@@ -55,6 +55,7 @@ def test_a_mean_is_shown_as_its_column_declares(fact, value, error, shown):
     [
         (1.0, 0.175, "65 to 100 %"),
         (0.0, 0.0195, "0 to 4 %"),
+        (0.0, 0.002, "0 %"),
         (0.5, 0.01, "50 % ± 2"),
         (0.97, None, "97 %"),
         (0.004, None, "0.4 %"),

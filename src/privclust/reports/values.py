@@ -138,8 +138,8 @@ def describe_share(share: float, error: float | None = None) -> str:
     if min(high, 1.0) - max(low, 0.0) >= _NOTHING_KNOWN:
         return HIDDEN
     if low < 0 or high > 1:
-        low, high = max(low, 0.0), min(high, 1.0)
-        return f"{100 * low:.0f} to {100 * high:.0f} %"
+        ends = [f"{100 * end:.0f}" for end in (max(low, 0.0), min(high, 1.0))]
+        return f"{' to '.join(dict.fromkeys(ends))} %"
     return f"{percent_of(share)} ± {format_error(200 * error)}"
 
 
