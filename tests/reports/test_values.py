@@ -14,7 +14,7 @@ from privclust.reports.values import (
     describe_share,
     describe_size,
     describe_tick,
-    listed,
+    join_words,
     missing_rule,
 )
 
@@ -131,5 +131,5 @@ def test_columns_and_categories_are_called_by_their_labels():
 def test_numbers_and_lists_in_sentences():
     assert count_of(1, "category", "categories") == "1 category"
     assert count_of(1200, "row") == "1,200 rows"
-    assert listed(["a"]) == "a"
-    assert listed(["a", "b", "c"]) == "a, b and c"
+    assert join_words(["a"]) == "a"
+    assert join_words(["a", "b", "c"]) == "a, b and c"

@@ -31,7 +31,7 @@ from privclust.clustering.result import Cells, LearnedCenters
 from privclust.clustering.synthetic import SyntheticModel
 from privclust.clustering.tables import Tables, check_tables
 from privclust.exceptions import ReleaseError
-from privclust.release.facts import Facts, Listing
+from privclust.release.facts import Facts, Listing, missing_listing
 from privclust.release.kinds import (
     ReleaseKind,
     check_centres,
@@ -40,7 +40,7 @@ from privclust.release.kinds import (
     register_kind,
 )
 from privclust.release.signal import with_notes, without_note
-from privclust.reports.findings import RowGroups, missing_listing
+from privclust.reports.findings import RowGroups
 from privclust.reports.values import (
     coordinate_facts,
     coordinate_labels,

@@ -9,9 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from privclust.clustering.release import centers_error, cluster_sentences, column_parts, groups_of
-from privclust.release.facts import Listing, cluster_tables, place_table
+from privclust.release.facts import Listing, cluster_tables, missing_listing, place_table
 from privclust.reports.axes import draw_bubbles, pick_columns
-from privclust.reports.findings import missing_listing
 from privclust.reports.values import (
     TWO_ERRORS,
     column_label,

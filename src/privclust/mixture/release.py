@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from privclust.exceptions import ReleaseError
 from privclust.mixture.model import COVARIANCE_TYPES, Gaussians
-from privclust.release.facts import Facts, Listing, cluster_tables
+from privclust.release.facts import Facts, Listing, cluster_tables, missing_listing
 from privclust.release.kinds import (
     ReleaseKind,
     check_centres,
@@ -19,7 +19,6 @@ from privclust.release.kinds import (
     register_kind,
 )
 from privclust.reports.axes import draw_bubbles, pick_columns
-from privclust.reports.findings import missing_listing
 from privclust.reports.values import (
     TWO_ERRORS,
     column_label,

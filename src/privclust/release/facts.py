@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from privclust._typing import Floats
 from privclust.exceptions import ParameterError
+from privclust.reports.findings import missing_rules
 from privclust.schema.coordinates import Coordinates
 from privclust.schema.facts import Bins, Box
 from privclust.schema.forms import DURATIONS
@@ -45,6 +46,12 @@ class Facts:
     summary: Sequence[tuple[str, str]]
     listings: Sequence[Listing] = ()
     values: Mapping[str, Any] = field(default_factory=dict)
+
+
+def missing_listing(schema: Schema) -> list[Listing]:
+    """Return the rules for missing values as a table for a terminal, if there are any."""
+    lines = [[*rule.values()] for rule in missing_rules(schema)]
+    return [Listing(["column", "missing values"], lines)] if lines else []
 
 
 # Released centres as tables, and numbers in the form in which a schema declares them.

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.release.facts import Listing
 from privclust.reports.values import (
     category_labels,
     column_label,
@@ -265,12 +264,6 @@ def missing_rules(schema: Schema) -> list[dict[str, str]]:
         for name, rule in rules.items()
         if rule
     ]
-
-
-def missing_listing(schema: Schema) -> list[Listing]:
-    """Return the rules for missing values as a table for a terminal, if there are any."""
-    lines = [[*rule.values()] for rule in missing_rules(schema)]
-    return [Listing(["column", "missing values"], lines)] if lines else []
 
 
 def _traits(

@@ -36,14 +36,14 @@ def column_label(name: str, fact: Fact | None = None) -> str:
 def category_labels(fact: Bins | Categories) -> list[str]:
     """Return what readers call the categories of a column."""
     if isinstance(fact, Categories):
-        join_words = [str(value) for value in fact.values]
+        values = [str(value) for value in fact.values]
         if fact.kind == "boolean":
-            join_words = ["yes" if value else "no" for value in fact.values]
+            values = ["yes" if value else "no" for value in fact.values]
     else:
         edges, unit = [_as_declared(edge, fact) for edge in fact.edges], _with_space(_unit(fact))
-        join_words = [f"{low} to {high}{unit}" for low, high in pairwise(edges)]
-    extra = [label.strip("()") for label in fact.labels[len(join_words) :]]
-    return [*join_words, *extra]
+        values = [f"{low} to {high}{unit}" for low, high in pairwise(edges)]
+    extra = [label.strip("()") for label in fact.labels[len(values) :]]
+    return [*values, *extra]
 
 
 def coordinate_labels(schema: Schema) -> list[str]:
