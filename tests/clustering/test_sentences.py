@@ -151,3 +151,16 @@ def test_one_round_cloud_is_one_cluster_of_which_nothing_is_said():
     model = PrivateSummary(epsilon=1.0, schema=schema, random_state=0).fit(rows)
     (profile,) = model.profiles(model.choose_k().suggestion)
     assert profile.sentence.startswith("nothing stands out from the noise; ")
+
+
+def test_groups_are_shown_with_their_share_of_all_rows_and_the_largest_first():
+    sizes, noise = np.array([100.0, 400, -30, 300, 200]), np.full(5, 10.0)
+    groups = RowGroups(Schema({"age": Box(0, 100)}), np.full((5, 1), 50.0), None, sizes, noise)
+    cards = groups.context()["cards"]
+    shown = [(card["number"], card["share"], card["size"]) for card in cards]
+    assert shown == [
+        (1, "40 %", "about 400"),
+        (3, "30 %", "about 300"),
+        (4, "20 %", "about 200"),
+        (0, "10 %", "about 100"),
+    ]
