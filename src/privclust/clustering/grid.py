@@ -51,10 +51,12 @@ def ask_grid_given_count(
     first, second = purse.take(_LOOKS).split([1, 1])
     last = purse.remaining
     bounds = view.domain.box_in_unit_ball()
-    fewest = _wanted(view, last, n_rows, n_clusters) // _COARSER
+    fewest = _affordable_cells(view, last, n_rows, n_clusters) // _COARSER
     table = _Table.ask_first(view, first, n_rows, max(2 * n_clusters, fewest))
     for name, share in (("finer grid", second), ("grid", last)):
-        table = table.ask_split(view, name, share, _wanted(view, share, n_rows, n_clusters))
+        table = table.ask_split(
+            view, name, share, _affordable_cells(view, share, n_rows, n_clusters)
+        )
     centres = weighted_kmeans(table.cells, table.weights, n_clusters, rng)
     errors, is_hidden = table.errors(centres)
     errors = np.minimum(errors, uninformative_errors(n_clusters, *bounds))
@@ -162,7 +164,7 @@ def _weigh(counts: Floats, variances: Floats, tables: Indices, n_rows: float) ->
     return weights
 
 
-def _wanted(view: PointsView, share: Share, n_rows: float, n_clusters: int) -> int:
+def _affordable_cells(view: PointsView, share: Share, n_rows: float, n_clusters: int) -> int:
     """Return how many cells a share can count."""
     coordinates = n_clusters * int(np.clip(view.domain.dimension, 2, _MOST_AXES))
     return _n_cells(n_rows / view.count_error(share), coordinates)
