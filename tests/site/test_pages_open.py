@@ -55,6 +55,32 @@ def test_the_entrance_leads_to_the_first_page(browser):
 
 
 @pytest.mark.skipif(not PAGES, reason="the site is not built; run `make docs`")
+@pytest.mark.parametrize("word", ["excel", "labels_"])
+def test_the_search_shows_excerpts_from_disk(browser, word):
+    page = browser.new_page()
+    page.goto(f"{(SITE / 'search.html').as_uri()}?q={word}")
+    page.wait_for_selector("#search-results p.context")
+    texts = page.locator("#search-results p.context").all_inner_texts()
+    assert any(word in text.lower() for text in texts)
+    page.close()
+
+
+@pytest.mark.skipif(not PAGES, reason="the site is not built; run `make docs`")
+@pytest.mark.parametrize("width", [1400, 390])
+def test_code_is_whole_and_can_be_copied(browser, width):
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    for name in ("docs/index", "docs/kmeans", "docs/schema", "docs/tutorials/hospital"):
+        page.goto((SITE / f"{name}.html").as_uri())
+        blocks = page.locator(".bd-article div.highlight pre")
+        assert blocks.count()
+        cut = "blocks => blocks.filter(it => it.scrollWidth > it.clientWidth + 1).length"
+        assert blocks.evaluate_all(cut) == 0, name
+        page.wait_for_selector("button.copybtn", state="attached")
+        assert page.locator("button.copybtn").count() == blocks.count(), name
+    page.close()
+
+
+@pytest.mark.skipif(not PAGES, reason="the site is not built; run `make docs`")
 def test_the_main_pages_have_no_serious_barrier(browser):
     axe = Axe()
     for name in ("docs/index", "docs/start/five-minutes", "docs/reference/python", "docs/kmeans"):
