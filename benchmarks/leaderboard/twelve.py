@@ -15,9 +15,9 @@ import numpy as np
 from sklearn.datasets import make_blobs
 
 from keeping import markdown, run_line
+from privclust import Ball
 from privclust.papers.datasets.points import PointSet
 from privclust.papers.metrics import inertia
-from privclust.schema.facts import Ball
 from privclust.schema.schema import Schema
 
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
