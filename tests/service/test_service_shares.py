@@ -14,7 +14,8 @@ from privclust.service import clock
 from privclust.service.clock import at_most, tick_after
 from privclust.service.errors import ConflictError, NotFoundError, ServiceError, TooManyError
 from privclust.service.planner import Planner, _in_time
-from service.browser import signed_in
+from privclust.service.worker import Worker
+from service.browser import Browser, services_on, signed_in
 from service.clocks import later, run_one
 from service.serving import Serving
 from service.test_service_api import Api
@@ -133,3 +134,37 @@ def test_what_takes_too_long_is_given_up() -> None:
     with pytest.raises(ServiceError, match="too long to plan"):
         _in_time(1, time.sleep, 5)
     assert _in_time(1, int, "5") == 5
+
+
+class Killed:
+    """A process that notes that it was killed."""
+
+    def __init__(self) -> None:
+        self.kills = 0
+
+    def kill(self) -> None:
+        self.kills += 1
+
+
+def test_a_steward_stops_a_job_that_runs_here_and_an_analyst_does_not(
+    serving: Serving, false_clock: Any
+) -> None:
+    services, process = services_on(serving), Killed()
+    services.worker = Worker(serving.settings)
+    services.worker._process = process
+    browsers = {name: Browser(services) for name in ("sue", "ann")}
+    for name, browser in browsers.items():
+        browser.sign_in(name)
+    job = f"/jobs/{ask(serving, serving.ann, '0.1')}"
+    later(60)
+    assert serving.queue.take(tick_after(clock.now(), 60)) is not None
+    assert browsers["ann"].post(f"{job}/cancel", job).status_code == 409
+    assert "Stop this job?" in browsers["sue"].post(f"{job}/cancel", job).text
+    assert process.kills == 0
+    assert browsers["sue"].confirm(f"{job}/cancel", job).status_code == 303
+    assert process.kills == 1
+    serving.queue.interrupt_left_over()  # as the next worker does
+    assert serving.jobs.one(job[6:], serving.steward).state == "interrupted"
+    serving.database.write("UPDATE service_jobs SET state = 'running', worker = 'elsewhere:1'")
+    assert browsers["sue"].confirm(f"{job}/cancel", job).status_code == 409
+    assert process.kills == 1

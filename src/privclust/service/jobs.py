@@ -320,6 +320,15 @@ class Queue:
             together.run(sql, (worker, tick, job_id))
         return TakenJob(job_id, dataset_id, json.loads(asked), receipt, worker, tick, first)
 
+    def runs(self, job_id: str) -> bool:
+        """Return whether the worker of this server runs a job."""
+        mine = f"{self._instance}:"
+        sql = (
+            "SELECT 1 FROM service_jobs WHERE id = ? AND state = 'running' AND finished_at IS NULL "
+            "AND substr(worker, 1, ?) = ?"
+        )
+        return bool(self._database.rows(sql, job_id, len(mine), mine))
+
     def finish(self, taken: TakenJob, finished: FinishedJob) -> int | None:
         """Store a release that nobody sees yet.
 

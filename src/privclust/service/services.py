@@ -20,7 +20,7 @@ from privclust.service.accounts import Accounts, User
 from privclust.service.balance import cost_for
 from privclust.service.checks import Checks
 from privclust.service.database import Database
-from privclust.service.errors import NotFoundError, ServiceError
+from privclust.service.errors import ConflictError, NotFoundError, ServiceError
 from privclust.service.jobs import Job, Jobs, Queue
 from privclust.service.labelling import Labeller, Limits
 from privclust.service.operations import Act, Acts, Metrics, Webhook
@@ -119,9 +119,16 @@ class Actor:
         self.note("asked for budget", f"{dataset.name}: ε = {epsilon}, δ = {delta}")
 
     def cancel(self, job_id: str) -> None:
-        """End a job that has not begun."""
-        self.services.queue.cancel(self.services.jobs.one(job_id, self.user).id, self.user)
-        self.note("cancelled job", job_id)
+        """End a job that has not begun; a steward also stops one that this server runs."""
+        services, job = self.services, self.services.jobs.one(job_id, self.user)
+        if not self.user.is_steward or job.state != "running":
+            services.queue.cancel(job.id, self.user)
+            self.note("cancelled job", job_id)
+        elif services.worker is not None and services.queue.runs(job.id):
+            services.worker.interrupt()
+            self.note("stopped job", job_id)
+        else:
+            raise ConflictError("The job has ended, or another server runs it; stop it there.")
 
     # Reading the books.
     def check_reads_books(self) -> None:

@@ -226,6 +226,10 @@ class Worker:
         """Return how far a job of this server is, in words for stewards alone."""
         return self._progress.of(job_id)
 
+    def interrupt(self) -> None:
+        """End the process, and with it the job that it runs; a new one is started."""
+        self._process.kill()
+
     def stop(self) -> None:
         """End the process; a job that runs is interrupted."""
         self._stop.set()

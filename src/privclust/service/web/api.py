@@ -198,7 +198,7 @@ def job(job_id: str, caller: Reader) -> dict[str, Any]:
 
 @router.post("/jobs/{job_id}/cancel", status_code=204)
 def cancel(job_id: str, caller: Canceller) -> None:
-    """End a job that has not begun; its cost stays charged."""
+    """End a job that has not begun, or as a steward one that runs; its cost stays charged."""
     caller.cancel(job_id)
 
 

@@ -47,6 +47,10 @@ _OPTION, _COLUMNS, _LONG = "option-", "columns-", "lines-"
 _WIDE = 8  # columns of a table
 _MEDIA = {".csv": "text/csv", ".parquet": "application/vnd.apache.parquet"}
 _WITH_ERROR = re.compile(r"(-?[\d.]+(?:e[+-]\d+)?) ± ([\d.]+)")
+_STOPPING = (
+    "It ends without a release, and its cost stays charged. The analyst is told at a tick that it "
+    "failed. Others wait a moment until the worker is there again."
+)
 _COMPARED = ("1/4", "1/2", "1", "2", "4")  # multiples of the ε asked for
 
 
@@ -223,7 +227,9 @@ def _code(services: Services, dataset_id: str, question: FitQuestion) -> dict[st
 
 @router.post("/jobs/{job_id}/cancel")
 def cancel(job_id: str, visit: Sender) -> Response:
-    """End a job that has not begun."""
+    """End a job that has not begun, or as a steward one that runs."""
+    if visit.services.jobs.one(job_id, visit.user).state == "running":
+        visit.be_sure("Stop this job?", _STOPPING, "Stop it")
     visit.cancel(job_id)
     return redirect(f"/jobs/{job_id}")
 
