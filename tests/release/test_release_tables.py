@@ -112,10 +112,13 @@ def test_no_text_is_a_formula_to_a_spreadsheet():
     import pyarrow as pa
 
     table = pa.table({"=1+1": ["@a", "b", "-c"], "n": [-1.0, 2.0, 1 / 3]})
+    tiny = pd.read_csv(io.BytesIO(to_csv(pa.table({"n": [3e-17, -3e-17, 0.123456789]}))))
+    assert list(tiny["n"]) == [0, 0, 0.123457]
+    assert "-" not in to_csv(pa.table({"n": [-3e-17, 1.0]})).decode("utf-8")
     shown = pd.read_csv(io.BytesIO(to_csv(table)))
     assert list(shown) == ["'=1+1", "n"]
     assert list(shown["'=1+1"]) == ["'@a", "b", "'-c"]
-    assert list(shown["n"]) == [-1, 2, 0.333333]
+    assert list(shown["n"]) == [-1, 2, 0.33333]
 
 
 @every_estimator

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -170,8 +171,7 @@ def to_csv(table: pa.Table) -> bytes:
     columns = []
     for column in table.columns:
         if pa.types.is_floating(column.type):
-            rounded = [float(f"{number:.{_DIGITS}g}") for number in column.to_pylist()]
-            column = pa.array(rounded, pa.float64())
+            column = pa.array(_round_alike(np.asarray(column, np.float64)))
         elif pa.types.is_string(column.type):
             column = pa.array([_inert(text) for text in column.to_pylist()])
         columns.append(column)
@@ -179,6 +179,13 @@ def to_csv(table: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
     csv.write_csv(made, sink)
     return codecs.BOM_UTF8 + bytes(sink.getvalue())  # without it Excel takes ± for two letters
+
+
+def _round_alike(numbers: Floats) -> Floats:
+    """Return numbers with as many decimals as the largest of them needs."""
+    largest = float(np.abs(numbers).max(initial=0.0))
+    decimals = _DIGITS - 1 - math.floor(math.log10(largest)) if largest else 0
+    return np.round(numbers, decimals) + 0.0  # no minus before a zero
 
 
 def _inert(text: str) -> str:
