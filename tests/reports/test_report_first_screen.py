@@ -277,7 +277,10 @@ def test_dates_are_dates_and_missing_values_have_their_rule_beside_the_centre(pa
     page = (pages / "hospital.html").read_text("utf-8")
     assert re.search(r"date of birth later <span>\((19|20)\d\d-\d\d-\d\d, on average", page)
     assert re.search(r"creatinine<small>missing values counted as 1.1 mg/dl</small>", page)
-    assert "they were counted as 1.1 mg/dl" in page
+    assert "Missing values of creatinine were counted as 1.1 mg/dl." in page
+    assert (
+        "Missing values of ward were counted as a category, and their share is in the table" in page
+    )
     assert "First after admission." in page
     assert re.search(r'died in hospital</th><td class="v"[^>]*>\d+ (to \d+ )?%', page)
     numbers = re.sub(r"<style.*?</style>|<svg.*?</svg>|<code>.*?</code>", "", page, flags=re.DOTALL)

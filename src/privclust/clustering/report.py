@@ -20,7 +20,7 @@ from privclust.clustering.release import (
     has_metric,
 )
 from privclust.clustering.shown import shown_parts
-from privclust.reports.findings import RowGroups, missing_rules
+from privclust.reports.findings import RowGroups, missing_sentences
 from privclust.reports.plots import (
     Map,
     heat_map,
@@ -36,6 +36,7 @@ from privclust.reports.values import (
     coordinate_facts,
     coordinate_labels,
     describe,
+    describe_about,
     describe_count,
     describe_size,
     format_error,
@@ -61,9 +62,11 @@ _MOST_ROWS, _MOST_HISTOGRAMS = 12, 8
 def kmeans_context(release: Release) -> dict[str, Any]:
     """Return what the templates need; centres that never saw the rows are not drawn."""
     groups = groups_of(release)
-    found = release.signal != "none" and bool(groups.order)
+    k = len(groups.sizes)
+    found = release.signal != "none" and len(groups.order) >= min(k, 2)
     shown: dict[str, Any] = {
-        "k": len(groups.sizes),
+        "k": k,
+        "unseen": release.signal == "none",
         "found": found,
         "groups": groups.context(),
         "sizes": size_rows(groups),
@@ -86,7 +89,7 @@ def found_context(groups: RowGroups) -> dict[str, Any]:
         "picture": strip_plot(groups.order[: len(strips[0].values)], strips) if strips else None,
         "drawn": len(strips[0].values) if strips else 0,
         "table": _with_sizes(_table(groups, few, many), groups, few),
-        "missing": missing_rules(groups.schema),
+        "missing": missing_sentences(groups.schema),
         "complete": None if all_of_it or k * len(columns) > _MOST_CELLS
         else _table(groups, ranked, range(len(columns))),
         "left_out": not all_of_it,
@@ -135,7 +138,7 @@ def _table(groups: RowGroups, rows: Sequence[int], columns: Sequence[int]) -> di
                 "missing": "" if fact is None else missing_rule(fact),
                 "alike": several and own[j] in alike,
                 "values": [describe(fact, groups.centers[i, j], noise[i]) for i in rows],
-                "all": describe(fact, groups.average[j]),
+                "all": describe_about(fact, groups.average[j], groups.average_error(j)),
             }
         )
     return {"labels": [groups.name(i) for i in rows], "lines": lines}
@@ -235,12 +238,14 @@ def summary_context(release: Release) -> dict[str, Any]:
         "n_cells": most_clusters(cells),
         "of_rows": summary.sample_notes() if "histogram_counts" in release.arrays else (),
         "labelled": _labels_context(release),
-        "missing": missing_rules(release.schema),
+        "missing": missing_sentences(release.schema),
     }
     if not found:
         return shown
     choice = summary.choose_k()
+    clusters = kmeans_context(summary.kmeans(choice.suggestion))
     return shown | {
+        "found": clusters["found"],
         "verdict": choice.verdict,
         "is_clear": choice.n_clusters is not None,
         "number": _number_sentence(choice),
@@ -248,7 +253,7 @@ def summary_context(release: Release) -> dict[str, Any]:
         "curve": _curve_plot(choice),
         "lines": _lines(choice),
         "k": choice.suggestion,
-        "clusters": kmeans_context(summary.kmeans(choice.suggestion)),
+        "clusters": clusters,
         "tree": _tree_plot(summary.dendrogram()),
     }
 

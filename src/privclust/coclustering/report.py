@@ -38,6 +38,7 @@ def coclustering_context(release: Release) -> dict[str, Any]:
     n_clusters = totals.shape[1]
     column_sizes = np.bincount(arrays["column_labels"], minlength=n_clusters)
     rows, tops = _row_sizes(release), _top_columns(release, n_clusters)
+    groups = _groups(release, rows, tops)
     found = release.signal == "seen"
     return {
         "found": found,
@@ -45,7 +46,8 @@ def coclustering_context(release: Release) -> dict[str, Any]:
         "block_plot": block_plot(totals, rows, column_sizes) if found else None,
         "tau": f"{float(parameters.get('tau', 0)):.3f}",
         "rows_known": "row_labels" in arrays,
-        "groups": _groups(release, rows, tops),
+        "groups": groups,
+        "apart": any(card["traits"] for card in groups["cards"]),
         "column_clusters": [
             {
                 "label": f"C{cluster}",

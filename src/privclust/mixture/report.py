@@ -9,7 +9,7 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.mixture.model import Gaussians
 from privclust.mixture.release import gaussians_of
-from privclust.reports.findings import RowGroups, missing_rules
+from privclust.reports.findings import RowGroups, missing_sentences
 from privclust.reports.plots import label_axis
 from privclust.reports.svg import GROUPS, INK, MUTED, WIDTH, inline_svg, is_narrow, short_name
 from privclust.reports.values import (
@@ -55,7 +55,7 @@ def context(release: Release) -> dict[str, Any]:
         "overlaps": _overlaps(groups, mixture) if found and len(groups.order) > 1 else [],
         "names": [groups.name(i) for i in shown],
         "lines": [_line(groups, mixture, j, shown) for j in columns],
-        "missing": missing_rules(release.schema),
+        "missing": missing_sentences(release.schema),
     }
 
 

@@ -17,10 +17,12 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.reports.values import (
+    CATEGORY_RULE,
     category_labels,
     column_label,
     coordinate_facts,
     coordinate_labels,
+    count_of,
     describe_about,
     describe_count,
     describe_size,
@@ -30,7 +32,7 @@ from privclust.reports.values import (
     percent_of,
 )
 from privclust.schema.coordinates import Column, Coordinates
-from privclust.schema.facts import Box
+from privclust.schema.facts import Box, Categories, Fact
 from privclust.schema.forms import DURATIONS
 from privclust.schema.schema import Schema
 
@@ -40,9 +42,15 @@ _MISTAKEN, _UNDERRATED = 0.05, 1.25
 _LARGE_GAP = 0.05  # of the declared width; smaller differences are not worth a word
 _LARGE_SHARE = 0.10  # of a category, more or less than among all rows
 _SEEN_GAP = 0.02  # of the declared width, in a picture
-_MOST_WORDS = 3
+_MOST_WORDS, _MOST_NAMED = 3, 6
 _MOST_DRAWN = 8  # groups, as many colours as a reader can tell apart
 _MOST_STRIPS = 6
+
+
+_NOT_COUNTED = (
+    "How many values a constant stood for was not asked, so that it is not known here; where they "
+    "are many, a centre lies near that constant."
+)
 
 
 @dataclass(frozen=True)
@@ -94,6 +102,12 @@ class RowGroups:
     def average(self) -> Floats:
         """The centre of all rows, by the noisy sizes."""
         return np.asarray(self.weights @ self.centers)
+
+    def average_error(self, j: int) -> float | None:
+        """Return the standard error of a coordinate of the average, if it is known."""
+        if self.errors is None:
+            return None
+        return float(np.sqrt((self.weights**2 * self.errors[:, j] ** 2).sum()))
 
     @cached_property
     def gaps(self) -> Floats:
@@ -178,9 +192,15 @@ class RowGroups:
             "apart": join_words([self._label(name) for name in self.columns_apart[:_MOST_WORDS]])
             if self.columns_apart
             else "",
-            "alike": [self._label(name) for name in self.columns_alike],
+            "alike": self._alike(),
             "n_columns": len(self.schema),
         }
+
+    def _alike(self) -> str:
+        names = [self._label(name) for name in self.columns_alike]
+        more = len(names) - _MOST_NAMED
+        rest = [count_of(more, "other column")] if more > 0 else []
+        return join_words([*names[:_MOST_NAMED], *rest]) if names else ""
 
     def _label(self, name: str) -> str:
         return column_label(name, self.schema[name])
@@ -208,7 +228,7 @@ class RowGroups:
         chosen: list[int] = []
         for j in np.argsort(-spread, kind="stable").tolist():
             own = [i for i in chosen if columns[i] == columns[j]]
-            most = 1 if facts[j] is not None or len(self._of(columns[j])) == 2 else 2
+            most = 1 if facts[j] is not None or self._n_values(columns[j]) == 2 else 2
             if reach[j] >= _SEEN_GAP and len(own) < most and len(chosen) < _MOST_STRIPS:
                 chosen.append(j)
         return [
@@ -222,9 +242,10 @@ class RowGroups:
             for j in chosen
         ]
 
-    def _of(self, name: str) -> Sequence[str]:
+    def _n_values(self, name: str) -> int:
+        """Return how many values a column has, those for missing and other values aside."""
         fact = self.schema[name]
-        return () if isinstance(fact, Box) else fact.labels
+        return len(fact.values) if isinstance(fact, Categories) else 0
 
 
 @dataclass(frozen=True)
@@ -264,6 +285,26 @@ def missing_rules(schema: Schema) -> list[dict[str, str]]:
         for name, rule in rules.items()
         if rule
     ]
+
+
+def missing_sentences(schema: Schema) -> list[str]:
+    """Say what was done with missing values, and what is known of how many they are."""
+    told: dict[str, list[str]] = {}
+    for name, fact in schema.columns.items():
+        if rule := missing_rule(fact):
+            told.setdefault(rule, []).append(column_label(name, fact))
+    sentences, others = [], max(0, len(told) - _MOST_NAMED)
+    for rule, names in [*told.items()][:_MOST_NAMED]:
+        share = ", and their share is in the table" if rule == CATEGORY_RULE else ""
+        sentences.append(f"Missing values of {join_words(names)} were {rule}{share}.")
+    if others:
+        sentences.append(f"{count_of(others, 'more rule')} can be found with the declared columns.")
+    constant = any(isinstance(fact, Box) and fact.missing != "error" for fact in _facts(schema))
+    return [*sentences, _NOT_COUNTED] if constant else sentences
+
+
+def _facts(schema: Schema) -> list[Fact]:
+    return list(schema.columns.values())
 
 
 def _traits(

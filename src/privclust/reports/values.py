@@ -18,6 +18,7 @@ from privclust.schema.schema import Schema
 # The factor of what follows a ±: the truth is within it in about 19 of 20 cases.
 TWO_ERRORS = "± 2 errors"
 HIDDEN = "hidden by noise"
+CATEGORY_RULE = "counted as a category"
 # A range of two errors to each side that covers this share of what is possible says nothing.
 _NOTHING_KNOWN = 0.9
 _DAY = 86_400.0  # seconds
@@ -175,7 +176,7 @@ def missing_rule(fact: Fact) -> str:
     if isinstance(fact, Box):
         constant = _as_declared(float(fact.missing), fact)
         return f"counted as {constant}{_with_space(_unit(fact))}"
-    return "left out" if fact.missing == "omit" else "counted as a category"
+    return "left out" if fact.missing == "omit" else CATEGORY_RULE
 
 
 def count_of(number: int, one: str, many: str = "") -> str:
