@@ -306,12 +306,12 @@ def plan_for_target(model: Any, wanted: Any, n_rows: int | None, **shape: Any) -
 
         found = _search(plan_at, target, _EPSILONS)
         given, takes = f"For {n_rows:,} rows", f"ε = {float(found.budget.epsilon):g}"
-    words = f"{given}, {target.words(found)} takes {takes}."
+    words = f"{given}, to get {target.words(found)} takes {takes}."
     if target.error_of(found) > target.most:
-        words = (
-            f"{given}, {target.words(found)} takes more than {takes}; ask for fewer clusters or "
-            "columns."
-        )
+        remedy = "ask for fewer clusters or columns"
+        if target.of_sizes and n_rows is None:
+            remedy = "the noise of sizes is the same for any number, so raise epsilon"
+        words = f"{given}, to get {target.words(found)} takes more than {takes}; {remedy}."
     return replace(found, notes=(words, *found.notes))
 
 

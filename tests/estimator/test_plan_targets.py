@@ -42,6 +42,8 @@ def test_a_summary_has_a_target_too():
 def test_what_cannot_be_reached_is_said():
     plan = MODEL.plan(100, 2, target="size 0.001")
     assert "takes more than ε = 128; ask for fewer clusters or columns." in plan.notes[0]
+    by_rows = MODEL.plan(None, 2, target="size 0.001")
+    assert "the noise of sizes is the same for any number, so raise epsilon." in by_rows.notes[0]
 
 
 @pytest.mark.parametrize(
