@@ -20,8 +20,9 @@ from privclust.mixture.model import Gaussians, responsibilities
 
 # The number of further steps that are followed.
 _STEPS = 32
-# Rows of the mixture by which the effect of a step is measured: for each coordinate, and at least.
-_ROWS_EACH, _FEWEST_ROWS = 12, 3000
+# Rows of the mixture by which the effect of a step is measured: for each coordinate, at least, and
+# as many as leave this number of numbers to be held.
+_ROWS_EACH, _FEWEST_ROWS, _MOST_NUMBERS = 12, 3000, 2**23
 # Beyond this number of coordinates shapes stay as they are; beyond it still, components do not
 # interact.
 _MOST_COORDINATES = 600
@@ -82,16 +83,17 @@ def _follow_all(
     mixture: Gaussians, shapes: Floats, noise: Floats, change: Floats, rng: np.random.Generator
 ) -> Iterator[tuple[Floats, Floats]]:
     """Yield, for each component, what noise and the last change have become of its coordinates."""
-    k, n_rows = mixture.n_components, max(_FEWEST_ROWS, _ROWS_EACH * noise.size)
+    k, width = noise.shape
+    apart = 1 if noise.size > _MOST_COORDINATES else k
+    wanted = max(_FEWEST_ROWS, _ROWS_EACH * apart * width)
+    n_rows = min(wanted, max(2 * width, _MOST_NUMBERS // noise.size))
     lines, roots = _lines(mixture, shapes, n_rows, rng), np.sqrt(mixture.weights)[:, None]
-    apart = [slice(j, j + 1) for j in range(k)] if noise.size > _MOST_COORDINATES else [slice(k)]
-    for its in apart:
+    for its in (slice(first, first + apart) for first in range(0, k, apart)):
         scaled = (lines[:, its] / roots[its]).reshape(n_rows, -1)
         known = scaled.T @ scaled / n_rows
         of_noise, of_change = _sums_of_powers(np.eye(len(known)) - known)
         spread = of_noise * (roots[its] * noise[its]).ravel()
         drift = of_change @ (roots[its] * change[its]).ravel()
-        width = noise.shape[1]
         for j, root in enumerate(roots[its, 0]):
             own = slice(j * width, (j + 1) * width)
             yield spread[own] / root, drift[own] / root
