@@ -50,6 +50,7 @@ def main() -> None:
         rows = list(compared(options.data, options.runs))
         write_rows("mixed-agreement", rows, seed=0, setting=f"{options.runs} runs")
     rows = read_rows("mixed-agreement")
+    print(table(rows))
     put_table(PAGE, "mixed-agreement", f"{table(rows)}\n\n{run_line(rows, 'mixed-agreement')}")
 
 
@@ -127,7 +128,7 @@ def table(rows: list[dict[str, str]]) -> str:
             [[np.mean([float(r[w]) for r in these if r["set"] == n]) for w in WAYS] for n in names]
         )
         gains = means - means[:, :1]
-        errors = gains.std(axis=0, ddof=1) / np.sqrt(len(names))
+        errors = gains.std(axis=0, ddof=1) / np.sqrt(len(names)) if len(names) > 1 else gains[0]
         told = [f"{mean:.3f}" for mean in means.mean(axis=0)]
         more = [f"{gains[:, j].mean():+.3f} ± {errors[j]:.3f}" for j in (1, 2)]
         lines.append([f"{epsilon:g}", f"{delta:g}", str(len(names)), *told, *more])

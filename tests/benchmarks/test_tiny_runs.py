@@ -185,6 +185,11 @@ CASES = [
     ),
     # A process for each fit, of which one will do.
     Case("mixed", "speed", {"SMALL": 200, "MODELS": ("summary",), "COLUMNS": ("mixed",)}),
+    Case(
+        "mixed_agreement",
+        "--data {data} --runs 1",
+        {"SETS": {"tiny": tiny_coins}, "FRESH": {}, "BUDGETS": ((3.0, 1e-6),)},
+    ),
     Case("overview", "", {"read_rows": committed}),
     Case("noise", "", {"DRAWS": 20, "ROWS": 5, "REPEATS": 1}),
     Case(
