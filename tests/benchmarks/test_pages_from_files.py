@@ -36,6 +36,7 @@ CONSTANTS = re.compile(
 DEFINED = {
     "bounds": ("leaves out 1 %",),
     "categorical": ("exceeds all of them by 15 %",),
+    "coclustering": ("to the power of 1.5", "below 1.5 standard errors"),
     "dp-dilca": (
         *("ε = .1, .5, 1, 2.5;", "and .1 to 2.5 for", "20 % ones and", "30 % ones with"),
         *("30 % ones in Synth-C", "(A.4.4)"),
