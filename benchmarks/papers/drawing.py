@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 from pivoting import Line, Rows, named, picked, published, with_a_gap
 
 from category_output import save_small
@@ -180,6 +181,7 @@ def _panel(ax: Any, rows: Sequence[Line], plot: Plot, lines: Sequence[str]) -> N
                 ax.axhline(float(row["mean"]), ls=":", color=colour, label=named(name))
     if "x" in plot.log:
         ax.set_xscale("log")
+        ax.xaxis.set_minor_formatter(NullFormatter())  # they run into each other
     if "y" in plot.log:
         ax.set_yscale("log")
     ax.set_xlabel(plot.across, fontsize=8)

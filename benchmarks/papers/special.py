@@ -305,8 +305,8 @@ def settings(rows: Rows) -> str:
             ", ".join(dict.fromkeys(row[key] for row in found))
             for key in ("setting", "date", "commit")
         )
-        runs = [int(row["runs"]) for row in found]
-        often = f"{min(runs)} to {max(runs)}" if runs else ""
+        runs = {int(row["runs"]) for row in found}
+        often = " to ".join(str(end(runs)) for end in (min, max)[: len(runs)])
         sets = dict.fromkeys(named(row["set"]) for row in found)
         lines.append(
             [f"`{name}`", experiment.repeats, setting, often, str(len(sets)), date, commit]
