@@ -201,3 +201,21 @@ class TestFromBounds:
         with pytest.raises(SchemaError, match=part) as caught:
             make()
         assert as_one_sentence(str(caught.value))
+
+
+def test_label_and_description_are_told_and_kept_and_change_nothing_else():
+    told = Box(0, 9, unit="kg", label=" body \n weight", description="On admission.")
+    assert told.label == "body weight"
+    schema = Schema({"w": told, "c": Categories(["a", "b"], label="kind"), "b": Bins([0, 1])})
+    assert Schema.from_toml(schema.to_toml()) == schema
+    assert Schema.from_dict(schema.to_dict()) == schema
+    assert "label" not in Box(0, 9).to_dict()
+    assert "label" not in repr(Box(0, 9))
+    with pytest.raises(SchemaError, match="The label of a column must be text"):
+        Box(0, 9, label=3)
+
+
+def test_a_single_category_and_large_numbers_are_told_in_plain_words():
+    assert Categories(["a"]).describe() == "1 category"
+    assert Bins([0, 1]).describe() == "1 bin from 0 to 1"
+    assert Box(0, 2_500_000).describe() == "0 to 2500000"

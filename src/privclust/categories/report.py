@@ -11,7 +11,7 @@ from privclust._typing import Floats
 from privclust.categories.release import attribute_points, distances
 from privclust.reports.findings import RowGroups
 from privclust.reports.svg import ACCENT, INK, MUTED, WIDTH, inline_svg, is_narrow, short_name
-from privclust.reports.values import category_labels, column_label
+from privclust.reports.values import category_labels, column_label, significant
 from privclust.schema.facts import Box
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def metric_context(release: Release) -> dict[str, Any]:
     ]
     return {
         "attributes": attributes,
-        "cell_error": f"{float(release.arrays['cell_error'][0]):,.3g}",
+        "cell_error": significant(float(release.arrays["cell_error"][0]), 3),
     }
 
 

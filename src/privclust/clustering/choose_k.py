@@ -41,7 +41,7 @@ from privclust.clustering.shortlist import Candidate, shortlist_of
 from privclust.clustering.weighted_kmeans import nearest_centre, squares, weighted_kmeans
 from privclust.exceptions import ParameterError
 from privclust.parameters import WHOLE
-from privclust.reports.values import TWO_ERRORS, format_error
+from privclust.reports.values import TWO_ERRORS, format_error, significant
 from privclust.schema.coordinates import Coordinates
 from privclust.schema.schema import Schema
 from privclust.statement import html_table
@@ -196,7 +196,9 @@ class Choice:
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the answer, the shortlist and the curve."""
         curve = zip(self.ks, self.inertia, self.inertia_error, self.stability, strict=True)
-        lines = [(str(k), f"{i:,.4g}", f"{2 * e:,.2g}", f"{s:.2f}") for k, i, e, s in curve]
+        lines = [
+            (str(k), significant(i, 4), format_error(2 * e), f"{s:.2f}") for k, i, e, s in curve
+        ]
         listed = "".join(f"<li>{escape(one.sentence)}</li>" for one in self.shortlist)
         look = f"<p>Worth a look, best first:</p><ul>{listed}</ul>" if listed else ""
         table = html_table(lines, ("k", "inertia", TWO_ERRORS, "stability"))
@@ -205,7 +207,10 @@ class Choice:
     def __str__(self) -> str:
         lines = [f"{'k':>4} {'inertia':>10} {TWO_ERRORS:>10} {'stability':>9}"]
         curve = zip(self.ks, self.inertia, self.inertia_error, self.stability, strict=True)
-        lines += [f"{k:>4} {i:>10,.4g} {format_error(2 * e):>10} {s:>9.2f}" for k, i, e, s in curve]
+        lines += [
+            f"{k:>4} {significant(i, 4):>10} {format_error(2 * e):>10} {s:>9.2f}"
+            for k, i, e, s in curve
+        ]
         numbers = [f"  {candidate.sentence}" for candidate in self.shortlist]
         listed = ["Worth a look, best first:", *numbers] if numbers else []
         return "\n".join([self.verdict, *listed, *lines])

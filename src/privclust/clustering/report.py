@@ -43,6 +43,7 @@ from privclust.reports.values import (
     join_words,
     missing_rule,
     percent_of,
+    significant,
 )
 from privclust.schema.coordinates import Coordinates
 from privclust.schema.facts import Box
@@ -312,7 +313,7 @@ def _lines(choice: Choice) -> list[dict[str, str]]:
     return [
         {
             "k": str(k),
-            "inertia": f"{inertia:,.4g}",
+            "inertia": significant(inertia, 4),
             "error": format_error(2 * error),
             "stability": f"{stability:.2f}".replace("-", "−"),
         }
@@ -336,6 +337,7 @@ def _curve_plot(choice: Choice) -> str:
         ax.yaxis.grid(visible=True)
         ax.set_axisbelow(True)
 
-    ends = f"{choice.inertia[0]:.3g} for 1 to {choice.inertia[-1]:.3g} for {choice.ks[-1]}"
+    first, last = (significant(float(choice.inertia[place]), 3) for place in (0, -1))
+    ends = f"{first} for 1 to {last} for {choice.ks[-1]}"
     alt = f"Line of the inertia by the number of clusters, from {ends}. {choice.verdict}"
     return inline_svg("curve", alt, (WIDTH, 2.8), draw)

@@ -16,7 +16,13 @@ from privclust.density.smooth import smooth
 from privclust.reports.findings import RowGroups
 from privclust.reports.plots import label_axis
 from privclust.reports.svg import ACCENT, GROUPS, INK, WIDTH, inline_svg, is_narrow, short_name
-from privclust.reports.values import column_label, describe, describe_count, format_error
+from privclust.reports.values import (
+    column_label,
+    describe,
+    describe_count,
+    format_error,
+    significant,
+)
 from privclust.schema.facts import Box
 
 if TYPE_CHECKING:
@@ -85,8 +91,8 @@ def _place(at: Sequence[float], facts: Facts) -> str:
 def _line(merge: Merge, facts: Facts) -> dict[str, str]:
     return {
         "place": _place([float(x) for x in merge.place], facts),
-        "peak": f"{merge.peak:.3g}",
-        "saddle": f"{merge.saddle:.3g}",
+        "peak": significant(merge.peak, 3),
+        "saddle": significant(merge.saddle, 3),
         "significance": f"{merge.significance:.1f}",
         "apart": "stay apart" if merge.apart else "one cluster",
     }

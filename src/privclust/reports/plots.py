@@ -26,7 +26,7 @@ from privclust.reports.svg import (
     is_narrow,
     short_name,
 )
-from privclust.reports.values import describe, describe_tick
+from privclust.reports.values import count_of, describe, describe_tick
 from privclust.schema.facts import Box
 
 if TYPE_CHECKING:
@@ -167,8 +167,8 @@ def heat_map(labels: Sequence[int], names: Sequence[str], differences: Floats) -
         _label_grid(ax, labels, names, small=row < 0.2, narrow=narrow)
 
     alt = (
-        f"Heat map of {k} clusters by {d} columns: how far each centre lies above or below the "
-        "average of all clusters. The numbers are in the table that follows."
+        f"Heat map of {count_of(k, 'cluster')} by {count_of(d, 'column')}: how far each centre "
+        "lies above or below the average of all clusters. The table above has the numbers."
     )
     longest = max(len(short_name(name)) for name in names)
     size = WIDTH, 0.4 + row * k + 0.05 * longest

@@ -196,6 +196,11 @@ def format_error(error: float) -> str:
     return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
 
 
+def significant(value: float, digits: int) -> str:
+    """Return a number with ``digits`` significant digits, never with an exponent."""
+    return f"{float(f'{value:.{digits}g}'):,.12g}".replace("-", "−")
+
+
 def format_number(value: float, digits: int) -> str:
     """Return a number with ``digits`` digits after the point, or rounded to tens if below 0."""
     if digits > 6 or abs(value) >= 1e12:

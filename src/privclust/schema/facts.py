@@ -177,7 +177,7 @@ class Categories(ColumnFact):
 
     def describe(self) -> str:
         """Say in a few words what is declared."""
-        return f"{len(self.values)} categories"
+        return f"{len(self.values)} categor{'y' if len(self.values) == 1 else 'ies'}"
 
     @property
     def kind(self) -> Kind:
@@ -473,7 +473,7 @@ class Bins(_NumericFact):
     def describe(self) -> str:
         """Say in a few words what is declared."""
         first, last = self.shown(self.edges[0]), self.shown(self.edges[-1])
-        return f"{len(self.edges) - 1} bins from {first} to {last}"
+        return f"{len(self.edges) - 1} bin{'s' * (len(self.edges) > 2)} from {first} to {last}"
 
     def _width(self) -> float:
         return self.edges[-1] - self.edges[0]

@@ -152,7 +152,8 @@ def parse_bound(value: object, name: str, form: Form) -> float:
 def format_number(value: float, form: Form) -> str:
     """Return a number of a column as a reader expects it."""
     if form not in ("date", "time"):
-        return f"{value:g} {form}" if form in DURATIONS else f"{value:g}"
+        text = f"{value:.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:g}"
+        return f"{text} {form}" if form in DURATIONS else text
     try:
         if form == "date":
             return (_EPOCH + round(value) * _DAY).date().isoformat()

@@ -15,6 +15,7 @@ from privclust.exceptions import DataError, ReleaseError
 from privclust.release.facts import Facts, Listing, place_table
 from privclust.release.kinds import ReleaseKind, check_centres, register_kind
 from privclust.reports.axes import draw_bubbles, pick_columns
+from privclust.reports.values import significant
 
 if TYPE_CHECKING:
     from privclust.release.release import Release
@@ -82,7 +83,7 @@ def _facts(release: Release) -> Facts:
     candidates, places = arrays["medoid_indices"].tolist(), arrays["centers"].tolist()
     shown_names = names or [str(candidate) for candidate in candidates]
     lines = [
-        [str(number), name, *(f"{value:.4g}" for value in place)]
+        [str(number), name, *(significant(value, 4) for value in place)]
         for number, (name, place) in enumerate(zip(shown_names, places, strict=True), start=1)
     ]
     centres = [

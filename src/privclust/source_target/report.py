@@ -19,7 +19,7 @@ from privclust.reports.svg import (
     is_narrow,
     short_name,
 )
-from privclust.reports.values import column_label, describe, percent_of
+from privclust.reports.values import column_label, describe, percent_of, significant
 from privclust.schema.facts import Box
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def source_target_context(release: Release) -> dict[str, Any]:
         "n_targets": f"{n_targets:,}",
         "served": f"{served:,.0f}",
         "served_share": percent_of(served / n_targets),
-        "cost": _number(float(parameters["cost_estimate"])) + unit,
-        "bound": _number(float(bound)) + unit if bound is not None else None,
+        "cost": significant(float(parameters["cost_estimate"]), 3) + unit,
+        "bound": significant(float(bound), 3) + unit if bound is not None else None,
         "positions": len(arrays["source_positions"]),
         "counted": _count_phrase(release),
         "map": _map(release) if "targets" in arrays else None,
@@ -65,7 +65,7 @@ def _gain(costs: Floats, unit: str) -> str:
     """Return how much nearer the last of several new centres brings a target than the first."""
     if len(costs) < 2:
         return ""
-    first, last = (f"{_number(cost)}{unit}" for cost in (costs[0], costs[-1]))
+    first, last = (f"{significant(cost, 3)}{unit}" for cost in (costs[0], costs[-1]))
     return f"{first} with one new centre, {last} with {len(costs)}"
 
 
@@ -87,7 +87,9 @@ def _list_centres(release: Release) -> list[dict[str, Any]]:
             "name": name,
             "candidate": int(index),
             "values": [
-                describe(fact, float(value)) if isinstance(fact, Box) else _number(float(value))
+                describe(fact, float(value))
+                if isinstance(fact, Box)
+                else significant(float(value), 3)
                 for fact, value in zip(facts, centre[:width], strict=False)
             ],
         }
@@ -195,15 +197,7 @@ def _curve(costs: Floats, unit: str) -> str:
         )  # fmt: skip
 
     alt = (
-        f"Curve of the estimated mean distance of targets: {_number(costs[0])}{unit} with one new "
-        f"centre, {_number(costs[-1])}{unit} with {len(costs)}."
+        "Curve of the estimated mean distance of targets: "
+        f"{_gain(costs, unit) or significant(float(costs[0]), 3) + unit}."
     )
     return inline_svg("curve", alt, (WIDTH, 3.2), draw, narrow_height=2.8)
-
-
-def _number(value: float) -> str:
-    return (
-        f"{value:,.3g}".replace("-", "−")
-        if abs(value) < 1000
-        else f"{value:,.0f}".replace("-", "−")
-    )
