@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 from starlette.datastructures import FormData
 from starlette.responses import JSONResponse, Response
 
@@ -24,17 +24,18 @@ from privclust.service.web.browse import show_dataset
 from privclust.service.web.pages import (
     Form,
     Pager,
-    StewardSender,
-    StewardVisitor,
+    Sender,
     Visit,
     Visitor,
+    check_is_steward,
     file_response,
     redirect,
     report_page,
 )
 from privclust.unit import Unit, unit_from
 
-router = APIRouter(include_in_schema=False, prefix="/steward")
+only_stewards = [Depends(check_is_steward)]
+router = APIRouter(include_in_schema=False, prefix="/steward", dependencies=only_stewards)
 books = APIRouter(include_in_schema=False, prefix="/audit")
 
 # The kinds of data that a steward chooses from, and the units that protect them, in words.
@@ -71,7 +72,7 @@ _DELETING_RELEASE = (
 
 # Registering.
 @router.get("/register")
-def register_page(visit: StewardVisitor, kind: str = "", check: str = "") -> Response:
+def register_page(visit: Visitor, kind: str = "", check: str = "") -> Response:
     """Show the kinds of data, or the form for one of them; what was typed before stays in it."""
     typed = Form(FormData())
     if check:
@@ -94,7 +95,7 @@ def _register_page(visit: Visit, kind: str, typed: Form, message: str = "") -> R
 
 
 @router.post("/register")
-def register(visit: StewardSender) -> Response:
+def register(visit: Sender) -> Response:
     """Begin to check the files; what was typed stays in the form if it is refused."""
     form = visit.form
     try:
@@ -134,20 +135,20 @@ def _meanings(text: str) -> dict[str, str]:
 
 
 @router.get("/checks/{check_id}")
-def check_page(check_id: str, visit: StewardVisitor) -> Response:
+def check_page(check_id: str, visit: Visitor) -> Response:
     """Show how far a check is, or what it found."""
     return visit.page("check", check=visit.services.checks.one(check_id))
 
 
 @router.post("/datasets/{dataset_id}/check")
-def check(dataset_id: str, visit: StewardSender) -> Response:
+def check(dataset_id: str, visit: Sender) -> Response:
     """Begin to check the files again, after which the data set is open."""
     begun = visit.check_files("check", visit.dataset(dataset_id))
     return redirect(f"/steward/checks/{begun.id}")
 
 
 @router.post("/datasets/{dataset_id}/freeze")
-def freeze(dataset_id: str, visit: StewardSender) -> Response:
+def freeze(dataset_id: str, visit: Sender) -> Response:
     """Let nothing be asked."""
     dataset = visit.dataset(dataset_id)
     visit.be_sure(f"Freeze {dataset.name}?", _FREEZING, "Freeze")
@@ -156,7 +157,7 @@ def freeze(dataset_id: str, visit: StewardSender) -> Response:
 
 
 @router.post("/datasets/{dataset_id}/delete")
-def delete_dataset(dataset_id: str, visit: StewardSender) -> Response:
+def delete_dataset(dataset_id: str, visit: Sender) -> Response:
     """Delete a data set and its releases."""
     dataset = visit.dataset(dataset_id)
     visit.be_sure(f"Delete {dataset.name}?", _DELETING, "Delete")
@@ -166,7 +167,7 @@ def delete_dataset(dataset_id: str, visit: StewardSender) -> Response:
 
 # Budgets.
 @router.post("/datasets/{dataset_id}/grant")
-def grant(dataset_id: str, visit: StewardSender) -> Response:
+def grant(dataset_id: str, visit: Sender) -> Response:
     """Grant budget to an analyst, after a look at what that comes to."""
     dataset, form, services = visit.dataset(dataset_id), visit.form, visit.services
     epsilon, delta = form.text("epsilon"), form.text("delta") or "0"
@@ -197,7 +198,7 @@ def _consequences(services: Services, dataset: Dataset, user: User) -> str:
 
 
 @router.post("/datasets/{dataset_id}/revoke")
-def revoke(dataset_id: str, visit: StewardSender) -> Response:
+def revoke(dataset_id: str, visit: Sender) -> Response:
     """Let an analyst ask no more."""
     dataset = visit.dataset(dataset_id)
     user = visit.services.accounts.by_name(visit.form.text("user"))
@@ -207,7 +208,7 @@ def revoke(dataset_id: str, visit: StewardSender) -> Response:
 
 
 @router.post("/requests/{request_id}/decline")
-def decline(request_id: str, visit: StewardSender) -> Response:
+def decline(request_id: str, visit: Sender) -> Response:
     """Close a request for budget without a grant."""
     declined = visit.services.datasets.decline(request_id)
     visit.note("declined budget", f"{declined.dataset} to {declined.user}")
@@ -216,13 +217,13 @@ def decline(request_id: str, visit: StewardSender) -> Response:
 
 # Users, jobs, releases, the service.
 @router.get("/users")
-def users_page(visit: StewardVisitor) -> Response:
+def users_page(visit: Visitor) -> Response:
     """Show all users."""
     return _users(visit)
 
 
 @router.post("/users")
-def add_user(visit: StewardSender) -> Response:
+def add_user(visit: Sender) -> Response:
     """Make an account, and show its one-time password, once."""
     name, role = visit.form.text("name"), visit.form.text("role")
     try:
@@ -250,7 +251,7 @@ _ACTS_ON_USERS = {
 
 
 @router.post("/users/{user_id}/{act}")
-def change_user(user_id: str, act: str, visit: StewardSender) -> Response:
+def change_user(user_id: str, act: str, visit: Sender) -> Response:
     """Give a new one-time password, or open, close or delete an account."""
     user = visit.services.accounts.by_id(user_id)
     if act not in _ACTS_ON_USERS:
@@ -272,7 +273,7 @@ def _users(visit: Visit, status: int = 200, **shown: Any) -> Response:
 
 
 @router.post("/jobs/{job_id}/{act}")
-def decide(job_id: str, act: str, visit: StewardSender) -> Response:
+def decide(job_id: str, act: str, visit: Sender) -> Response:
     """Decide what becomes of an interrupted job."""
     if act not in ("again", "give-up"):
         raise NotFoundError
@@ -283,7 +284,7 @@ def decide(job_id: str, act: str, visit: StewardSender) -> Response:
 
 
 @router.post("/releases/{release_id}/delete")
-def delete_release(release_id: str, visit: StewardSender) -> Response:
+def delete_release(release_id: str, visit: Sender) -> Response:
     """Delete what a release holds."""
     release = visit.services.releases.one(release_id, visit.user)
     visit.be_sure(f"Delete this release of {release.dataset}?", _DELETING_RELEASE, "Delete")
@@ -292,13 +293,13 @@ def delete_release(release_id: str, visit: StewardSender) -> Response:
 
 
 @router.get("/service")
-def service_page(visit: StewardVisitor) -> Response:
+def service_page(visit: Visitor) -> Response:
     """Show maintenance, retention and what else concerns the whole service."""
     return visit.page("service", settings=visit.services.settings)
 
 
 @router.post("/service/maintenance")
-def change_maintenance(visit: StewardSender) -> Response:
+def change_maintenance(visit: Sender) -> Response:
     """Begin or end maintenance."""
     begins = visit.form.text("act") == "begin"
     text = visit.form.text("text") if begins else ""

@@ -160,14 +160,10 @@ async def visit_of(request: Request, session: CurrentSession) -> Visit:
 Visitor = Annotated[Visit, Depends(visit_of)]
 
 
-async def steward_of(visit: Visitor) -> Visit:
-    """Return the visit of a steward; to others these pages do not exist."""
+async def check_is_steward(visit: Visitor) -> None:
+    """Raise unless the visitor is a steward; to others these pages do not exist."""
     if not visit.user.is_steward:
         raise NotFoundError
-    return visit
-
-
-StewardVisitor = Annotated[Visit, Depends(steward_of)]
 
 
 async def sender_of(visit: Visitor, form: AnonymousForm) -> Visit:
@@ -177,13 +173,7 @@ async def sender_of(visit: Visitor, form: AnonymousForm) -> Visit:
     return replace(visit, form=form)
 
 
-async def steward_sender_of(visit: StewardVisitor, form: AnonymousForm) -> Visit:
-    """Return the visit of a steward with what was posted."""
-    return await sender_of(visit, form)
-
-
 Sender = Annotated[Visit, Depends(sender_of)]
-StewardSender = Annotated[Visit, Depends(steward_sender_of)]
 
 
 def page(
