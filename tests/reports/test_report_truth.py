@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import colorsys
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import privclust
 from privclust import (
     Categories,
     PrivateCoclustering,
@@ -228,3 +231,32 @@ def test_facts_of_every_kind_are_plain_and_their_tables_even(releases, kind):
     for listing in facts.listings:
         assert {len(line) for line in listing.lines} == {len(listing.headings)}
         assert all(isinstance(cell, str) for line in listing.lines for cell in line)
+
+
+def _texts_of_notes() -> list[str]:
+    """Return the sentences in files that make notes, with a word in place of each value."""
+    found = []
+    for path in Path(privclust.__file__).parent.rglob("*.py"):
+        source = path.read_text("utf-8")
+        if "Note(" not in source or "papers" in path.parts:
+            continue
+        nodes = [*ast.walk(ast.parse(source))]
+        inner = {id(it) for node in nodes if isinstance(node, ast.JoinedStr) for it in node.values}
+        for node in nodes:
+            if isinstance(node, ast.JoinedStr):
+                parts = [it.value if isinstance(it, ast.Constant) else "it" for it in node.values]
+                found.append("".join(map(str, parts)))
+            elif isinstance(node, ast.Constant) and id(node) not in inner:
+                found.append(str(node.value))
+    return [text for text in found if re.search(r"; (raise|ask|declare|allow|use) ", text)]
+
+
+@words_only
+def test_advice_stands_behind_the_last_semicolon_of_a_note_and_is_not_for_readers():
+    texts = _texts_of_notes()
+    assert len(texts) >= 10
+    for text in texts:
+        parameters = {"signal": "hidden", "notes": ["clusters-hidden"], "warnings": [text]}
+        page = replace(make_release(), parameters=parameters).to_html()
+        told = re.search(r'<p class="verdict weak">(.*?)</p>', page, re.DOTALL)[1]
+        assert not re.search(r"epsilon|plan\(|\braise\b|\bdeclare\b|budget", told), told
