@@ -14,6 +14,7 @@ import pytest
 from privclust import Box, Categories, PrivateKMeans, PrivateSummary, Release, Schema
 from privclust.cli.commands import app
 from privclust.exceptions import ParameterError
+from privclust.release import About
 from privclust.release.facts import to_csv
 from privclust.release.storage import TABLES
 from support.command_line import CliRunner
@@ -67,6 +68,14 @@ def test_a_folder_has_centres_and_sizes_as_people_write_them(release, tmp_path):
     np.testing.assert_allclose(
         sizes["± rows"], 2 * release.arrays["cluster_sizes_error"], rtol=1e-4
     )
+
+
+def test_names_of_clusters_stand_next_to_their_numbers(release, tmp_path):
+    folder = release.with_about(About(names=("old", "young"))).save(tmp_path / "release")
+    for table in ("centres.csv", "clusters.csv"):
+        shown = read(folder / table)
+        assert list(shown)[:2] == ["cluster", "name"]
+        assert list(shown["name"]) == ["old", "young"]
 
 
 @every_estimator

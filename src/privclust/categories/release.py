@@ -84,7 +84,8 @@ def tables(release: Release) -> dict[str, pa.Table]:
     arrays = release.arrays
     if "cluster_sizes" not in arrays:
         return {}
-    return {"clusters.csv": size_table(arrays["cluster_sizes"], arrays["cluster_sizes_error"])}
+    sizes = arrays["cluster_sizes"], arrays["cluster_sizes_error"]
+    return {"clusters.csv": size_table(*sizes, release.about.names)}
 
 
 def plot_distances(release: Release, ax: Any, columns: Sequence[str] | None) -> None:

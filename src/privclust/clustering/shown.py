@@ -82,7 +82,8 @@ def kmeans_tables(release: Release) -> dict[str, pa.Table]:
     """Return the centres and the sizes of the clusters."""
     arrays = release.arrays
     sizes = arrays["cluster_sizes"], arrays["cluster_sizes_error"]
-    return cluster_tables(release.schema, arrays["cluster_centers"], centers_error(release), *sizes)
+    centres = arrays["cluster_centers"], centers_error(release)
+    return cluster_tables(release.schema, *centres, *sizes, release.about.names)
 
 
 def plot_centres(release: Release, ax: Any, columns: Sequence[str] | None) -> None:

@@ -100,7 +100,7 @@ def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
 
 def tables(release: Release) -> dict[str, pa.Table]:
     """Return the sizes of the clusters."""
-    return {"clusters.csv": size_table(*sizes_of_clusters(release))}
+    return {"clusters.csv": size_table(*sizes_of_clusters(release), release.about.names)}
 
 
 def plot_density(release: Release, ax: Any, columns: Sequence[str] | None) -> None:

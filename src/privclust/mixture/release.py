@@ -54,7 +54,9 @@ def tables(release: Release) -> dict[str, pa.Table]:
     arrays = release.arrays
     rows = max(0.0, float(arrays["n_rows"][0]))
     sizes = rows * arrays["weights"], rows * arrays["weights_error"]
-    return cluster_tables(release.schema, arrays["means"], arrays["means_error"], *sizes)
+    return cluster_tables(
+        release.schema, arrays["means"], arrays["means_error"], *sizes, release.about.names
+    )
 
 
 def plot_components(release: Release, ax: Any, columns: Sequence[str] | None) -> None:

@@ -118,18 +118,23 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
 
 
 def cluster_tables(
-    schema: Schema, centers: Floats, centers_error: Floats | None, sizes: Floats, noise: Floats
+    schema: Schema,
+    centers: Floats,
+    centers_error: Floats | None,
+    sizes: Floats,
+    noise: Floats,
+    names: Sequence[str] = (),
 ) -> dict[str, pa.Table]:
     """Return ``centres.csv`` and ``clusters.csv`` by name: values, and two standard errors."""
-    centres = _number_lines(_centre_columns(schema, centers, centers_error))
-    return {"centres.csv": centres, "clusters.csv": size_table(sizes, noise)}
+    centres = _number_lines(_centre_columns(schema, centers, centers_error), names)
+    return {"centres.csv": centres, "clusters.csv": size_table(sizes, noise, names)}
 
 
-def size_table(sizes: Floats, noise: Floats) -> pa.Table:
+def size_table(sizes: Floats, noise: Floats, names: Sequence[str] = ()) -> pa.Table:
     """Return a line for each cluster: its noisy number of rows, two errors, its share."""
     shares = 100 * np.maximum(sizes, 0) / (float(np.maximum(sizes, 0).sum()) or 1.0)
     rows = np.rint(sizes).astype(np.int64)
-    return _number_lines({"rows": rows, "± rows": 2 * noise, "share in %": shares})
+    return _number_lines({"rows": rows, "± rows": 2 * noise, "share in %": shares}, names)
 
 
 def place_table(schema: Schema, places: Floats, **columns: Any) -> pa.Table:
@@ -157,11 +162,12 @@ def _as_written(numbers: Floats, fact: Any) -> Any:
     return numbers if fact.form in DURATIONS else in_declared_form(numbers, fact)
 
 
-def _number_lines(columns: Mapping[str, Any]) -> pa.Table:
-    """Return a table whose first column numbers its lines."""
+def _number_lines(columns: Mapping[str, Any], names: Sequence[str]) -> pa.Table:
+    """Return a table whose first column numbers its lines; the next names them, if anything."""
     lines = len(next(iter(columns.values())))
-    names = ["cluster", *columns]
-    return pa.table([pa.array(range(lines)), *map(pa.array, columns.values())], names=names)
+    first = {"cluster": range(lines)} | ({"name": names} if names else {})
+    written = [pa.array(values) for values in (*first.values(), *columns.values())]
+    return pa.table(written, names=[*first, *columns])
 
 
 def to_csv(table: pa.Table) -> bytes:
