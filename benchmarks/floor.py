@@ -5,7 +5,8 @@ sets of the leaderboard, with and without a δ, by the library as it is and as i
 and puts the rows into ``benchmarks/results/floor.csv``, in place of older ones of the same set.
 ``weak`` does the same for lines that are known to be weak (``weak-lines.csv``). Beside each fit by
 the library as it is stands *noise alone*: one Lloyd step from the best centres with the whole
-budget, which no fit can do, since it would have to know them. ``page`` fills the tables of
+budget, which no fit can do, since it would have to know them. ``times`` measures the CPU of a fit
+of 10^4, 10^5 and 10^6 rows in 16 columns (``fit-times.csv``), and ``page`` fills the tables of
 ``docs/research/accuracy.md``. "adult 3" is adult as it is, shifted and scaled into the unit ball,
 with three clusters; "unit vectors" are 50 000 directions in 384 columns around 50.
 """
@@ -38,6 +39,7 @@ from keeping import (  # noqa: E402
     replace_rows,
     run_line,
     source_at,
+    write_rows,
 )
 
 BEFORE = "1993cd8"
@@ -75,7 +77,7 @@ WEAK = {
 def main() -> None:
     """Run or fill the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=["run", "weak", "page", "child"])
+    parser.add_argument("part", choices=["run", "weak", "times", "page", "child"])
     parser.add_argument("sets", nargs="*", metavar="SET")
     parser.add_argument("--runs", type=int, default=4)
     parser.add_argument("--data", type=Path, default=os.environ.get("PRIVCLUST_DATA"))
@@ -83,9 +85,22 @@ def main() -> None:
     parser.add_argument("--page", type=Path, default=HERE.parent / "docs/research/accuracy.md")
     options = parser.parse_args()
     if options.part == "child":
-        print(json.dumps(measured(Path(options.sets[0]), options.runs)))
+        file = Path(options.sets[0])
+        found = timed(options.runs) if file.name == "times" else measured(file, options.runs)
+        print(json.dumps(found))
+    elif options.part == "times":
+        with tempfile.TemporaryDirectory() as folder:
+            sources = {"before": source_at(BEFORE, Path(folder)), "now": HERE.parent / "src"}
+            rows = [
+                {"code": code, **row}
+                for code, source in sources.items()
+                for row in of_source(source, Path("times"), options)
+            ]
+        setting = f"least of {options.runs} runs"
+        write_rows("fit-times", rows, seed=0, setting=setting, folder=options.output)
     elif options.part == "page":
-        for name, told in (("floor", table), ("weak-lines", weak_table)):
+        shown = {"floor": table, "weak-lines": weak_table, "fit-times": table_of_times}
+        for name, told in shown.items():
             rows = read_rows(name, options.output)
             put_table(options.page, name, f"{told(rows)}\n\n{run_line(rows, name)}")
             print(f"{len(rows)} rows shown")
@@ -154,6 +169,28 @@ def measured(file: Path, runs: int) -> list[dict[str, Any]]:
                     "seconds": f"{seconds:.3g}",
                 }
             )
+    return rows
+
+
+def timed(runs: int) -> list[dict[str, Any]]:
+    """Return the CPU seconds of fits, the least of several, with the library's own noise."""
+    from privclust import PrivateKMeans
+
+    warnings.simplefilter("ignore")
+    rows = []
+    for n_rows in (10**4, 10**5, 10**6):
+        rng = np.random.default_rng(0)
+        middles = rng.uniform(-0.7, 0.7, (16, 16))
+        points = middles[rng.integers(0, 16, n_rows)] + 0.1 * rng.standard_normal((n_rows, 16))
+        for epsilon, delta in ((1.0, 0), (1.0, 1e-6)):
+            seconds = []
+            for _ in range(runs):
+                model = PrivateKMeans(16, epsilon=epsilon, delta=delta, bounds=(-1, 1))
+                start = time.process_time()
+                model.fit(points)
+                seconds.append(time.process_time() - start)
+            about = {"rows": n_rows, "columns": 16, "epsilon": epsilon, "delta": delta}
+            rows.append({**about, "cpu_seconds": f"{min(seconds):.3g}"})
     return rows
 
 
@@ -287,6 +324,16 @@ def weak_table(rows: list[dict[str, str]]) -> str:
     return markdown(
         ["set", "ε", "δ", "method", "before", "now", "Lloyd from there", "noise alone"], lines
     )
+
+
+def table_of_times(rows: list[dict[str, str]]) -> str:
+    """Return the CPU seconds of a fit before and now."""
+    found = {(r["rows"], r["delta"], r["code"]): r["cpu_seconds"] for r in rows}
+    lines = [
+        [f"{int(n):,}".replace(",", " "), delta, found[n, delta, "before"], found[n, delta, "now"]]
+        for n, delta in dict.fromkeys(key[:2] for key in found)
+    ]
+    return markdown(["rows", "δ", "CPU seconds before", "now"], lines)
 
 
 def told(ratios: np.ndarray) -> str:
