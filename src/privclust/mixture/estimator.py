@@ -44,7 +44,8 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
     ----------
     n_components : int or "auto", default=1
         The number of components. ``"auto"`` takes, of 1 to 12, the one whose round components
-        describe the cells of the first mixture best; long or overlapping clusters may mislead it.
+        describe the cells of the first mixture best; it counts long, overlapping or many clusters
+        too few.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         What shapes components may have: any, one that all share, along the columns, or round.
     background : bool, default=False
