@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -101,6 +100,8 @@ class Schema:
     ignore: tuple[str, ...]
     csv: Csv
     note: str
+    # Made once: thousands of columns are each looked up by name.
+    _facts: dict[str, Fact] = field(init=False, repr=False, compare=False)
 
     def __init__(
         self,
@@ -117,6 +118,7 @@ class Schema:
         if not isinstance(csv, Csv | None):
             raise SchemaError("The csv of a schema must be a Csv; use Csv(delimiter, decimal).")
         object.__setattr__(self, "_columns", check_columns(pairs))
+        object.__setattr__(self, "_facts", dict(self._columns))
         object.__setattr__(self, "ball", ball)
         object.__setattr__(self, "ignore", check_ignore(ignore, self.names))
         object.__setattr__(self, "csv", csv or Csv())
@@ -176,11 +178,6 @@ class Schema:
     def high(self) -> Floats:
         """Upper bounds of the Box columns."""
         return np.array([box.high for _, box in self._boxes], dtype=np.float64)
-
-    @cached_property
-    def _facts(self) -> dict[str, Fact]:
-        """The same as ``columns``, made once: thousands of columns are each looked up by name."""
-        return self.columns
 
     def writing_rule(self, name: str) -> Writing:
         """Return how the texts of a column are written, in files of this schema."""
