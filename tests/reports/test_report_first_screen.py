@@ -37,7 +37,7 @@ from privclust import (
 from privclust.clustering import Summary
 from privclust.release.document import About
 from support import needed
-from support.releases import statement
+from support.releases import make_release, statement
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # few rows, and a seed
 
@@ -66,6 +66,8 @@ CUT = """() => [...document.querySelectorAll("p, li, h1, h2, h3, td, th, dd, fig
   .filter((it) => it.getBoundingClientRect().right > innerWidth + 1
     || (it.tagName !== "svg" && it.scrollWidth > it.clientWidth + 2 && it.clientWidth))
   .map((it) => it.outerHTML.slice(0, 120))"""
+BEYOND = """() => [...document.querySelectorAll(".scroll")].filter((it) => it.checkVisibility()
+  && it.scrollWidth > it.clientWidth + 1).map((it) => it.innerHTML.slice(0, 120))"""
 # Labels of pictures that lie over each other or beyond their picture.
 OUTSIDE = """() => [...document.querySelectorAll("svg.plot")].filter((it) => it.checkVisibility())
   .flatMap((svg) => {
@@ -211,6 +213,21 @@ def bounds() -> Release:
     return published(PrivateBounds(random_state=0).fit(rows).release(), "Ranges of two columns")
 
 
+def wide() -> Release:
+    """Return clusters with long names in many columns, as wide as a page allows."""
+    columns = {f"laboratory_value_{j}": Box(0, 10) for j in range(8)}
+    chapters = Categories(["Circulatory", "Mental", "Musculoskeletal"], missing="category")
+    seen = {"chapter": chapters, "seen": Box("2020-01-01", "2024-12-31")}
+    schema = Schema({**seen, "year": Box(1990, 2010, form="integer"), **columns})
+    shares, days = RNG.dirichlet(np.ones(4), 6), RNG.uniform(18_300, 20_000, 6)
+    numbers = RNG.uniform(1992, 2008, 6), *RNG.uniform(0, 10, (8, 6))
+    centers = np.column_stack([shares, days, *numbers])
+    made = make_release(centers, schema, sizes=[4000, 3000, 2000, 1000, 500, 90])
+    arrays = {**made.arrays, "cluster_centers_error": np.abs(centers) / 200 + 0.005}
+    names = ("Cardiovascular patients", "Mental health", "Children", "Emergency", "Bones", "Others")
+    return published(make_release(arrays=arrays, schema=schema), "A wide table", names)
+
+
 # The families, with what a reader must find on the first screen of a desktop.
 REPORTS: dict[str, tuple[Callable[[], Release], tuple[str, ...]]] = {
     "penguins": (penguins, ("rows fall into 3 groups", "flipper length higher", "mm, on average")),
@@ -223,6 +240,7 @@ REPORTS: dict[str, tuple[Callable[[], Release], tuple[str, ...]]] = {
     "mixture": (mixture, ("2 groups that may overlap", "height higher", "girth lower")),
     "density": (density, ("2 clusters stand out", "densest at east", "km, north")),
     "source_target": (source_target, ("3 new centres were chosen for 200 targets",)),
+    "wide": (wide, ("rows fall into 6 groups", "Cardiovascular patients", "on average")),
     "bounds": (bounds, ("The range of each column", "rows were read")),
 }
 
@@ -265,6 +283,7 @@ def test_findings_come_first_and_nothing_is_cut(chromium, pages, name, screen):
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 1
     assert page.evaluate(CUT) == []
     assert page.evaluate(OUTSIDE) == []
+    assert page.evaluate(BEYOND) == [], "a table has columns that only scrolling shows"
     assert page.locator("details[open]").count() == 0
     page.evaluate("document.querySelectorAll('details').forEach((it) => it.open = true)")
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 1

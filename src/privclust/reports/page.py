@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 # Templates of pages are loaded, escaped and filled in only here.
 
+_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")  # kept on one line
 _POWER = re.compile(r"\b(e|10)\^(ε|\(2ε\)|\d+)")
 
 
@@ -54,6 +55,9 @@ def _environment() -> Environment:
     environment.filters["inline"] = Markup  # for our own SVG only, whose text is escaped
     environment.filters["powers"] = lambda text: Markup(  # noqa: S704
         _POWER.sub(r"\1<sup>\2</sup>", str(escape(text)))
+    )
+    environment.filters["dates"] = lambda text: Markup(  # noqa: S704
+        _DATE.sub(r'<span class="date">\g<0></span>', str(escape(text)))
     )
     environment.filters["sentence"] = lambda text: f"{text[:1].upper()}{text[1:].rstrip('.')}."
     return environment
