@@ -131,7 +131,8 @@ def _order(
         return SourceTargetMedoids(k).fit(target, source=released).order_
     sites = coreset(target, radius)
     weights = np.bincount(cKDTree(target[sites]).query(target)[1], minlength=len(sites))
-    solver = SourceTargetMedoids(min(k, len(sites)))
+    # Of equal targets one site has all, and the others cannot be chosen.
+    solver = SourceTargetMedoids(min(k, int(np.count_nonzero(weights))))
     return sites[solver.fit(target[sites], source=released, sample_weight=weights).order_]
 
 
