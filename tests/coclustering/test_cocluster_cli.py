@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -101,3 +102,28 @@ def test_entries_that_are_no_counts_may_count_as_0(unit, tmp_path):
     taken = CliRunner().invoke(app, [*start, "--unreadable", "zero"])
     assert taken.exit_code == 0, taken.output
     assert Release.load(tmp_path / "out").privacy.unit["unreadable"] == "zero"
+
+
+@pytest.mark.parametrize("labels", [True, False])
+def test_a_wide_table_is_a_matrix_with_named_columns(labels, tmp_path):
+    """A crosstab, as pandas writes it: its first column has no name, and labels the rows."""
+    table = pd.DataFrame(COUNTS.toarray(), columns=[f"good {j}" for j in range(40)])
+    table.to_csv(tmp_path / "wide.csv", index=labels)
+    table.to_parquet(tmp_path / "wide.parquet", index=False)
+    sizes = ["--row-clusters", "2", "--column-clusters", "2", "--epsilon", "5", "--json"]
+    for file in ("wide.csv", "wide.parquet"):
+        arguments = ["cocluster", str(tmp_path / file), *sizes, "-o", str(tmp_path / file) + ".out"]
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 0, result.output
+        release = Release.load(tmp_path / f"{file}.out")
+        assert release.about.names == tuple(table.columns)
+        assert len(release.arrays["row_labels"]) == len(table)
+        assert release.predict(tmp_path / file).tolist() == release.predict(COUNTS).tolist()
+
+
+def test_a_wide_table_has_the_columns_that_are_declared(tmp_path):
+    (tmp_path / "wide.csv").write_text("a,b\n1,2\n3,4\n")
+    arguments = ["cocluster", str(tmp_path / "wide.csv"), "--shape", "2", "3"]
+    result = CliRunner().invoke(app, [*arguments, "-o", str(tmp_path / "out")])
+    assert "has 2 columns where 3 were declared" in result.stderr
+    assert result.exit_code == 1

@@ -263,7 +263,7 @@ def fit_matrix(
     data: Annotated[
         Path,
         typer.Argument(
-            metavar="DATA", help=".npz or .mtx matrix; CSV or Parquet triples with --shape."
+            metavar="DATA", help=".npz, .mtx; a wide CSV or Parquet table, or triples with --shape."
         ),
     ],
     own: MatrixOptions,

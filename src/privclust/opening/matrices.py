@@ -83,8 +83,9 @@ def open_matrix(data: Any, *, unit: MatrixUnit, shape: Shape | None = None) -> O
     """Open a matrix of non-negative counts.
 
     ``data``: a SciPy sparse matrix of any format; a dense array or nested list; the path of an
-    ``.npz`` file (as SciPy saves one, or with the arrays data, indices, indptr and shape) or of an
-    ``.mtx`` file. With ``shape``, also the path of a CSV or Parquet file, or a data frame, with the
+    ``.npz`` file (as SciPy saves one, or with the arrays data, indices, indptr and shape), of an
+    ``.mtx`` file, or of a wide table as CSV or Parquet, with a line for each row of the matrix and
+    a name for each column. With ``shape``, also the path of such a file, or a data frame, with the
     columns row, column and count, numbered from zero; an empty one is the matrix of zeros. Counts
     above 2^31 - 1 count as that. A folder, a pattern or a list of ``.npz`` files is a matrix in
     pieces of rows, one after the other; triples in Parquet files that are sorted by row are read in
@@ -129,6 +130,7 @@ class OpenedMatrix:
     def facts(self) -> PublicFacts:
         """What is public about the matrix, once it may be read."""
         columns = getattr(self._data, "columns", None) if self._declared_shape is None else None
+        columns = columns if self._reader is None else self._reader.names or columns
         names = () if columns is None else tuple(columns)
         named = bool(names) and all(isinstance(name, str) for name in names)
         return PublicFacts(names if named else None, self.source.shape[1], None, self.unit)

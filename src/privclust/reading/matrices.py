@@ -36,6 +36,7 @@ from privclust.unit.matrix import MatrixUnit
 Shape = tuple[int, int]
 
 _TRIPLES = ("row", "column", "count")
+_WITHOUT_NAME = ("",)  # as pandas writes the labels of rows
 
 
 class MatrixReader:
@@ -47,10 +48,15 @@ class MatrixReader:
         self._path = Path(data) if isinstance(data, (str, os.PathLike)) else None
         self._suffix = "" if self._path is None else self._path.suffix.lower()
         self._triples: RowSource | None = None
+        self._wide: RowSource | None = None
         if self._path is not None and self._suffix in (".npz", ".mtx"):
             self._check_file(self._path)
         elif sparse.issparse(data) or isinstance(data, np.ndarray):
             self._check_object()
+        elif self._path is not None and not self._is_of_triples(data):
+            self._wide = open_rows(data, ignore=_WITHOUT_NAME)
+            self._check_columns((0, len(self._wide.selection.names)))
+            self._check_types(resolve_locations(data), self._wide.selection.names)
         elif self._path is not None or self.shape is not None:
             self._require_shape()
             data = resolve_locations(data)
@@ -71,10 +77,21 @@ class MatrixReader:
         """The triples, if the matrix is given as such."""
         return self._triples
 
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of the columns of a wide table in a file."""
+        return None if self._wide is None else tuple(self._wide.selection.names)
+
     def close(self) -> None:
         """Free the source."""
-        if self._triples is not None:
-            self._triples.close()
+        for source in (self._triples, self._wide):
+            if source is not None:
+                source.close()
+
+    def _is_of_triples(self, data: Any) -> bool:
+        """Return whether the columns of a file are those of triples; no row is read."""
+        with open_rows(data, ignore=_WITHOUT_NAME) as source:
+            return {*source.selection.names} >= {*_TRIPLES}
 
     def _check_object(self) -> None:
         if not sparse.issparse(self._data):
@@ -116,6 +133,8 @@ class MatrixReader:
             return read_market(self._path)
         if self._triples is not None:
             return self._read_triples(self._triples, unit)
+        if self._wide is not None:
+            return _read_wide(self._wide, unit)
         return _dense_array(self._data, total=unit.unreadable == "zero")
 
     def _read_triples(self, source: RowSource, unit: MatrixUnit) -> Any:
@@ -130,10 +149,20 @@ class MatrixReader:
         if self.shape is None:
             raise DataError(
                 "Triples (row, column, count) need the public shape of the matrix, which is "
-                "never taken from the entries; pass shape=(rows, columns) (--shape), or give a "
-                "wide table of counts as an array or as an .npz file."
+                "never taken from the entries; pass shape=(rows, columns) (--shape)."
             )
         return self.shape
+
+
+def _read_wide(source: RowSource, unit: MatrixUnit) -> Any:
+    """Return a table with a row for each line of a file, and a column for each name."""
+    names = source.selection.names
+    lenient = names if unit.unreadable == "zero" else ()
+    try:
+        parts = [numbers_of(block, names, {}, lenient) for block in source.blocks()]
+    except NoRowsError:
+        parts = []
+    return sparse.vstack([sparse.csr_array((0, len(names))), *map(sparse.csr_array, parts)])
 
 
 def triples_of(block: Block, unit: MatrixUnit) -> Floats:
