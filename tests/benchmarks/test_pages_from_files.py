@@ -103,6 +103,16 @@ def test_the_tables_of_k_means_noise_and_the_ledger_say_what_the_files_hold(tmp_
     assert [copy.read_text("utf-8") for copy in (page, of_ledger)] == before
 
 
+def test_the_tables_of_the_rehearsal_say_what_the_file_holds(tmp_path):
+    keeping, rehearsal = scripts("keeping", "rehearsal")
+    rows = keeping.read_rows("rehearsal", RESULTS)
+    page = Path(shutil.copy(ROOT / "docs/research/few-rows.md", tmp_path))
+    before = page.read_text("utf-8")
+    keeping.put_table(page, "rehearsal", rehearsal.table(rows))
+    keeping.put_table(page, "rehearsal-known", rehearsal.known_table(rows))
+    assert page.read_text("utf-8") == before
+
+
 def test_the_tables_of_shapes_say_what_the_files_hold(tmp_path, monkeypatch):
     (shapes,) = scripts("shapes")
     monkeypatch.setenv("PRIVCLUST_RESULTS", str(RESULTS))
