@@ -44,7 +44,7 @@ with socket.socket() as probe:
 url = f"http://127.0.0.1:{port}"
 database, data = str(folder / "service.db"), str(folder / "data")
 schema = Schema({"age": Box(0, 110, missing=50), "days": Box(0, 60, missing=0)})
-site = Services.open(Settings(url=url, port=port, database=database, data=data), works=False)
+site = Services(Settings(url=url, port=port, database=database, data=data), works=False)
 first = site.accounts.add("ann", "analyst")
 site.accounts.change_password(site.accounts.by_name("ann"), first, "a password of her own")
 ann = site.accounts.by_name("ann")

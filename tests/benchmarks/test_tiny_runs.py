@@ -129,7 +129,9 @@ CASES = [
     ),
     Case("category_signal", "tiny --data {data} --runs 2 --epsilon 1 --output {folder}"),
     Case(
-        "category_unused", "tiny --data {data} --runs 2 --epsilon 1 --page {pages}/categorical.md"
+        "category_unused",
+        "tiny --data {data} --runs 2 --epsilon 1 --page {pages}/research/categorical.md",
+        "tiny --data {data} --runs 2 --epsilon 1 --page {pages}/research/categorical.md",
     ),
     Case(
         "source_target_worst",

@@ -196,7 +196,7 @@ def test_entries_are_capped_and_rounded_as_declared():
         (sparse.coo_array(([3, -1], ([0, 0], [0, 0])), shape=(1, 1)), "negative"),
         ("there-is-no-such-file.npz", "no file"),
         ("there-is-no-such-file.mtx", "no file"),
-        ("triples.csv", "public shape"),
+        ("there-is-no-such-file.csv", "was not found"),
     ],
 )
 def test_bad_input_is_answered_by_one_sentence(data, part):
@@ -228,3 +228,11 @@ def test_damaged_files_are_answered_by_one_sentence(tmp_path):
         (tmp_path / name).write_bytes(b"nonsense")
         with pytest.raises(DataError, match="is not a"):
             counts_of(tmp_path / name)
+
+
+def test_triples_need_a_shape_and_wide_tables_have_one(tmp_path):
+    (tmp_path / "triples.csv").write_text("row,column,count\n0,1,2\n")
+    with pytest.raises(DataError, match="public shape"):
+        counts_of(tmp_path / "triples.csv")
+    (tmp_path / "wide.csv").write_text("row,column,counts\n0,1,2\n")
+    assert counts_of(tmp_path / "wide.csv").toarray().tolist() == [[0, 1, 2]]

@@ -85,15 +85,15 @@ def _changes(model: Any, n_rows: int, n_columns: int, now: Plan) -> Iterator[tup
         rehearsed: Plan = clone(model).set_params(**changed).plan(n_rows, columns)
         return rehearsed
 
-    budget = model._budget()
-    within = {"epsilon": budget.epsilon, "delta": budget.delta, "budget": None}
-    if not budget.delta:
+    spent = model.privacy_
+    within = {"epsilon": spent.epsilon, "delta": spent.delta, "budget": None}
+    if not spent.delta:
         delta = min(_DELTA, float(f"{0.1 / n_rows:.0e}"))
         yield f"δ = {delta:g}", plan(**within | {"delta": delta})
     for times in _LARGER:
-        larger = plan(**within | {"epsilon": times * budget.epsilon})
+        larger = plan(**within | {"epsilon": times * spent.epsilon})
         if larger.error_ratio <= now.measure.good or times == _LARGER[-1]:
-            yield f"ε = {float(times * budget.epsilon):g}", larger
+            yield f"ε = {float(times * spent.epsilon):g}", larger
             break
     k = getattr(model, "n_clusters_", 0)
     if hasattr(model, "n_clusters") and k >= 4:
