@@ -131,7 +131,6 @@ CASES = [
     Case(
         "category_unused",
         "tiny --data {data} --runs 2 --epsilon 1 --page {pages}/research/categorical.md",
-        "tiny --data {data} --runs 2 --epsilon 1 --page {pages}/research/categorical.md",
     ),
     Case(
         "source_target_worst",
