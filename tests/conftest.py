@@ -58,8 +58,8 @@ AUDITS = (
     "contract/test_warnings_replay.py",
     "reading/test_row_locality.py",
     "source_target/test_nearest_targets.py",
-    "zones/test_published.py",
-    "zones/test_zone_query.py",
+    "papers/zones/test_published.py",
+    "papers/zones/test_zone_query.py",
 )
 SYSTEM = (
     "benchmarks/*",

@@ -14,7 +14,7 @@ from privclust.budget import Budget
 from privclust.papers.zones.private import PrivateZoneKMeans
 from support.audits import evidence_at_once, evidence_bound, quick_audit
 from support.noise import seeded_noise
-from zones.zone_runs import RUNS, transcript_of, views_for
+from support.zone_runs import RUNS, transcript_of, views_for
 
 CLAIM = Budget(2, "0.1")
 

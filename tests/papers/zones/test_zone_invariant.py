@@ -12,18 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privclust.budget import Budget
-from privclust.clustering.weighted_kmeans import spread_out_centres
 from privclust.papers.zones import private as module
-from privclust.papers.zones.private import ZoneMoves, ask_zone_steps
-from support.noise import seeded_noise
-from support.views import papers_view_of as view_of
-
-
-def steps_of(rows, budget, n_clusters, moves, seed, n_steps=4):
-    view, rng = view_of(rows, budget=budget, noise=seeded_noise(seed)), np.random.default_rng(seed)
-    start = spread_out_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
-    shares = budget.whole.split([1] * n_steps)
-    return view, ask_zone_steps(view, shares, start, moves, rng)
+from privclust.papers.zones.private import ZoneMoves
+from support.zone_runs import steps_of
 
 
 def broken(step):

@@ -1,15 +1,19 @@
-"""The choice of a candidate and a whole run with zones, on one row and on its neighbour."""
+"""Zones drawn at random, steps of a run, and runs with zones on one row and on its neighbour."""
 
 from unittest.mock import patch
 
 import numpy as np
 
+from privclust.budget import Budget
+from privclust.clustering.weighted_kmeans import spread_out_centres
 from privclust.data.papers.public import Zones
-from privclust.papers.zones.private import ZoneMoves, ask_zone_clusters
+from privclust.papers.zones.private import ZoneMoves, ask_zone_clusters, ask_zone_steps
+from support.noise import seeded_noise
 from support.transcripts import Transcript
 from support.views import papers_view_of as view_of
 from support.views import plenty_of
 
+BUDGETS = {"pure": Budget(1), "zcdp": Budget(1, 1e-6)}
 # One cluster, two candidates; the neighbour has a row in the zone, at the second candidate.
 ORIGIN = np.zeros((1, 1))
 TWO = Zones(ORIGIN, ORIGIN, np.array([0.75]), np.array([[[-0.5], [0.5]]]))
@@ -50,3 +54,17 @@ def transcript_of(name, views, side, budget, rng):
     transcript = Transcript(views, side)
     RUNS[name][0](transcript, budget.whole, rng)
     return transcript
+
+
+def random_zones(rng, dimension=2, n_clusters=3, n_candidates=3):
+    middles = rng.uniform(-0.5, 0.5, (n_clusters, dimension))
+    shifts = rng.uniform(-0.3, 0.3, (n_clusters, n_candidates, dimension))
+    centres = rng.uniform(-0.5, 0.5, (n_clusters, dimension))
+    return Zones(centres, middles, rng.uniform(0, 1, n_clusters), middles[:, None] + shifts)
+
+
+def steps_of(rows, budget, n_clusters, moves, seed, n_steps=4):
+    view, rng = view_of(rows, budget=budget, noise=seeded_noise(seed)), np.random.default_rng(seed)
+    start = spread_out_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
+    shares = budget.whole.split([1] * n_steps)
+    return view, ask_zone_steps(view, shares, start, moves, rng)

@@ -32,7 +32,7 @@ from privclust.papers.datasets.source_target import (
     synthetic_2,
 )
 
-CITIES = Path(__file__).parents[2] / "examples" / "clinic_sites_cities.csv"
+CITIES = Path(__file__).parents[3] / "examples" / "clinic_sites_cities.csv"
 
 
 def test_biclusters_are_three_blocks_of_counts():

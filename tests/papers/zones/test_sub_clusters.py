@@ -10,8 +10,7 @@ from privclust.data.papers.kernels import on_grid, zone_counts
 from privclust.exceptions import ParameterError
 from privclust.papers.zones.private import PrivateZoneKMeans, ZoneMoves, draw_sub_clusters
 from privclust.papers.zones.published import KMeansGuarantee, SubclusterGuarantee
-from zones.test_zone_invariant import steps_of
-from zones.test_zone_query import BUDGETS, random_zones
+from support.zone_runs import BUDGETS, random_zones, steps_of
 
 ROWS, _ = make_blobs(600, centers=[[2, 2], [6, 6], [2, 6]], cluster_std=0.4, random_state=0)
 

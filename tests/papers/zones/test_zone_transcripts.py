@@ -6,7 +6,7 @@ import pytest
 from privclust.budget import Budget
 from support.noise import halved_sensitivities, seeded_noise
 from support.transcripts import amount_lost
-from zones.zone_runs import RUNS, transcript_of, views_for
+from support.zone_runs import RUNS, transcript_of, views_for
 
 BUDGETS = {"pure": Budget(2), "zcdp": Budget(2, 1e-6)}
 every_run = pytest.mark.parametrize(

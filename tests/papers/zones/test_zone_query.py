@@ -19,17 +19,10 @@ from privclust.unit.base import UnitStep
 from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow
 from support.transcripts import recorded_draws
 from support.views import papers_view_of as view_of
+from support.zone_runs import BUDGETS, random_zones
 
 UNITS = [AddRemoveRow(), ReplaceRow(), Person("who", 3)]
-BUDGETS = {"pure": Budget(1), "zcdp": Budget(1, 1e-6)}
 NAMES = ["x0", "x1"]
-
-
-def random_zones(rng, dimension=2, n_clusters=3, n_candidates=3):
-    middles = rng.uniform(-0.5, 0.5, (n_clusters, dimension))
-    shifts = rng.uniform(-0.3, 0.3, (n_clusters, n_candidates, dimension))
-    centres = rng.uniform(-0.5, 0.5, (n_clusters, dimension))
-    return Zones(centres, middles, rng.uniform(0, 1, n_clusters), middles[:, None] + shifts)
 
 
 def counts_one_by_one(rows, zones):
