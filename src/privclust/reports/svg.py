@@ -104,8 +104,22 @@ def _draw(size: tuple[float, float], draw: Callable[[Figure], None]) -> str:
         warnings.filterwarnings("ignore", message=".*[Gg]lyph.*")
         figure = Figure(figsize=size, layout="constrained")
         draw(figure)
+        _settle(figure)
         figure.savefig(buffer, format="svg", metadata=nothing, transparent=True)
     return buffer.getvalue()
+
+
+def _settle(figure: Figure) -> None:
+    """Lay the figure out, and round where its axes lie.
+
+    The last bits of a layout differ from run to run, and ids are made of them; a report is compared
+    with what the release makes of itself, to the letter.
+    """
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        left, bottom, width, height = (round(end, 6) for end in axes.get_position().bounds)
+        axes.set_position((left, bottom, width, height))
 
 
 def short_name(name: str, longest: int = _LONGEST_NAME) -> str:
