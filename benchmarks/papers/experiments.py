@@ -10,9 +10,8 @@ import dilca
 import dilca_tests
 import targets
 import tau
-from given import Given, Row
-
 import zones
+from given import Given, Row
 
 __all__ = ["EXPERIMENTS", "Experiment"]
 
