@@ -89,7 +89,7 @@ def verdict(rows: list[dict[str, str]], ours: str = "privclust") -> str:
     return (
         f"Of {won + tied + behind} pairs of a set and an ε, from 0.1 to 100, {ours} is the best "
         f"private method by more than 2 % on {won}, within 2 % of the best on {tied}, and behind "
-        f"on {behind}."
+        f"on {behind}. Not every method was run on every pair; the leaderboard names those missing."
     )
 
 
