@@ -15,7 +15,12 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from threading import RLock
 from typing import Any
+
+# NumPy reads the header of a stored array as a literal, and before Python 3.11.8 and 3.12.2 threads
+# that parse at the same time may fail (gh-106905).
+parsing = RLock()
 
 
 def names_of_stub(

@@ -21,6 +21,7 @@ from typing import IO, Any
 import numpy as np
 from scipy import sparse
 
+from privclust._lazy import parsing
 from privclust.exceptions import DataError, as_one_sentence
 
 # Matrix Market files (``.mtx``): the shape that one declares, and its entries.
@@ -182,10 +183,11 @@ def npz_shape(path: Path) -> Shape:
     with as_one_sentence(_no_npz(path), Exception):
         with zipfile.ZipFile(path) as archive:
             sizes = {member.filename: member.file_size for member in archive.infolist()}
-            stored_type = _stored_type(archive)
+            with parsing:
+                stored_type = _stored_type(archive)
         if sizes["shape.npy"] > _LONGEST_HEADER:
             raise ValueError
-        with np.load(path, allow_pickle=False) as stored:
+        with parsing, np.load(path, allow_pickle=False) as stored:
             n_rows, n_columns = (int(length) for length in stored["shape"])
     if sum(sizes.values()) > _memory():
         raise DataError(f"'{path}' does not fit into the memory of this machine; cut it.")
@@ -205,7 +207,11 @@ def _stored_type(archive: zipfile.ZipFile) -> np.dtype[Any]:
 
 def read_npz(path: Path) -> Any:
     """Return the matrix of a file as SciPy or NumPy saves one."""
-    with as_one_sentence(_no_npz(path), Exception), np.load(path, allow_pickle=False) as stored:
+    with (
+        as_one_sentence(_no_npz(path), Exception),
+        parsing,
+        np.load(path, allow_pickle=False) as stored,
+    ):
         if "format" in stored:
             return sparse.load_npz(path)
         parts = stored["data"], stored["indices"], stored["indptr"]

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from privclust._lazy import parsing
 from privclust._typing import Floats
 from privclust.data.columns.counts import as_counts
 from privclust.data.matrix.rows import MatrixRows, MatrixSource, row_pieces
@@ -183,7 +184,7 @@ def npz_shape_at(place: FileLocation) -> Shape:
     """Return the shape that a file declares, wherever it is."""
     if isinstance(place.file, Path):
         return npz_shape(place.file)
-    with as_one_sentence(_no_npz(place), Exception), np.load(_bytes_at(place)) as stored:
+    with as_one_sentence(_no_npz(place), Exception), parsing, np.load(_bytes_at(place)) as stored:
         n_rows, n_columns = (int(length) for length in stored["shape"])
         return n_rows, n_columns
 
@@ -191,7 +192,7 @@ def npz_shape_at(place: FileLocation) -> Shape:
 def _npz_at(place: FileLocation) -> Any:
     if isinstance(place.file, Path):
         return read_npz(place.file)
-    with as_one_sentence(_no_npz(place), Exception):
+    with as_one_sentence(_no_npz(place), Exception), parsing:
         return sparse.load_npz(_bytes_at(place))
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from privclust._lazy import parsing
 from privclust._typing import AnyArray
 from privclust.exceptions import ReleaseError
 
@@ -152,10 +153,11 @@ def _read(
     with archive.open(f"{name}.npy") as file:
         stream = io.BytesIO(file.read(room + 1))
     try:
-        if _header(stream) != (shape, dtype.newbyteorder("<")):
-            raise DamageError(f"the array {name!r} has a type or shape other than declared")
-        stream.seek(0)
-        array: AnyArray = np.lib.format.read_array(stream, allow_pickle=False)
+        with parsing:
+            if _header(stream) != (shape, dtype.newbyteorder("<")):
+                raise DamageError(f"the array {name!r} has a type or shape other than declared")
+            stream.seek(0)
+            array: AnyArray = np.lib.format.read_array(stream, allow_pickle=False)
     except (ValueError, EOFError):
         raise DamageError(f"the array {name!r} is not stored as plain numbers") from None
     return array
