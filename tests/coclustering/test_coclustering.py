@@ -213,7 +213,7 @@ def test_the_plan_costs_the_budget_and_tells_small_data_from_large():
 @pytest.mark.usefixtures("blank_pictures")
 @pytest.mark.parametrize("name", ["tables, count", "tau", "row"])
 def test_a_release_is_saved_read_back_applied_and_reported(name, tmp_path):
-    model = fitted(name)
+    model = fitted(name, random_state=1)
     release = model.release().with_about(About(names=[f"word {j}" for j in range(200)]))
     release.save(tmp_path / "release", report=True)
     again = Release.load(tmp_path / "release")
