@@ -2,13 +2,14 @@
 
 ``python benchmarks/synthetic_clusters.py --data FOLDER [--sets a,b] [--runs 15] [--page
 docs/research/synthetic.md]`` writes ``benchmarks/results/synthetic-clusters.csv``: the inertia of
-the released centres, for a row, in the metric of the summary.
+the released centres, for a row, in the metric of the summary, and the CPU seconds of a fit.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import time
 import warnings
 from pathlib import Path
 
@@ -27,11 +28,13 @@ WAYS = {"tables": {"synthetic": True}, "cells": {"metric": "mismatch"}}
 def run(of: SyntheticSet, judge: Judge, rows: np.ndarray, way: str, number: int) -> Row:
     """Return the inertia of centres of one fit."""
     options = {"epsilon": 1.0, "delta": 1e-6, "schema": of.schema, **WAYS[way]}
+    start = time.process_time()
     model = PrivateSummary(**options).fit(of.rows)
     most = int((model.counts_ > 0).sum())
     centers = {k: judge.scaled(model.centers(min(k, most))) for k in CLUSTERS}
+    seconds = round(time.process_time() - start, 3)
     found = {f"k{k}": round(inertia(rows, at) / len(rows), 7) for k, at in centers.items()}
-    return {"set": of.name, "method": way, "run": number, **found}
+    return {"set": of.name, "method": way, "run": number, **found, "seconds": seconds}
 
 
 def table(rows: list[dict[str, str]]) -> str:
