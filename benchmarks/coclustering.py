@@ -35,9 +35,9 @@ from privclust.exceptions import DataError, LowSignalWarning
 REAL = ("classic3", "cstr", "tr11", "hitech")
 EPSILONS = (0.1, 0.2, 0.5, 1, 2, 3)
 WIDE_EPSILONS = (0.1, 0.3, 1, 3, 10)
-ROUNDS = (2, 3, 4, 6, 8, 10)
+ROUNDS = tuple(range(2, 11))
 PAPERS_ROUNDS = 4
-CHOICE_SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
+CHOICE_SHARES = tuple(round(0.1 * n, 1) for n in range(1, 10))
 WIDTHS = (10, 30, 100, 300, 1000, 3000, 10_000)
 COLUMN_EPSILONS = (0.1, 0.5, 1, 3)
 NAMES = {"epsilon": "ε", "nmi": "NMI", "ari": "ARI", "tau": "τ", "seconds": "CPU seconds"}

@@ -43,7 +43,7 @@ def seen(name: str) -> str:
 
 def found_sizes(given: Given) -> Iterator[Row]:
     """DP-τCC with the true numbers of clusters, and with numbers, rounds and h of its own."""
-    runs = given.pick(1, 3, 20)
+    runs = given.often(1, 3, 30)
     for data in matrices(given):
         k = data.n_classes
         for at in given.pick((1.0,), (0.5, 3.0), (0.3, 0.5, 1.0, 2.0, 3.0)):
@@ -84,7 +84,7 @@ def chosen_contexts(given: Given) -> Iterator[Row]:
         for at in given.pick((1.0,), (0.5, 2.5), (0.1, 0.5, 1.0, 2.5)):
             for method, (rule, size) in CONTEXTS.items():
                 exact = fits.exact(rule.replace("greedy", "max"))
-                models = [fits(rule, at, 0, size) for _ in range(given.pick(1, 2, 10))]
+                models = [fits(rule, at, 0, size) for _ in range(given.often(1, 2, 30))]
                 keys = {"set": data.name, "by": seen(data.name), "method": method, "at": at}
                 for measure, score in (("Pearson", distance_pearson), ("L1", distance_l1)):
                     yield spread(measure, [score(model, exact) for model in models], **keys)
@@ -104,7 +104,7 @@ def certified(given: Given) -> Iterator[Row]:
     """
     few = ("Synthetic 2", "digits 1→7")
     sets = given.pick(("digits 1→7",), few, (*names(Given("small")), "cities", *SOME_REAL))
-    for name, drawn in pairs(given, tuple(sets), given.pick(1, 2, 10)):
+    for name, drawn in pairs(given, tuple(sets), given.often(1, 2, 10)):
         for by in given.pick(("ε=3",), ("ε=1", "ε=3"), ("ε=1", "ε=3", "ρ=3")):
             found: dict[tuple[str, str], list[float]] = {}
             for source, target in drawn:

@@ -36,7 +36,8 @@ VARIANTS = ("baseline", "mean-su", "max-relevance", "max-dependency")
 # Algorithms 4 and 5 to the letter: with twice the noise that they need.
 TO_THE_LETTER = ("max-relevance, paper's noise", "max-dependency, paper's noise")
 OURS = ("tree (default)", "pairs, δ (default)")
-EPSILONS = (0.1, 0.5, 1.0, 2.5)
+# Those of the paper's tables; its figures have some between them.
+EPSILONS = (0.1, 0.5, 1.0, 1.5, 2.0, 2.5)
 # The paper's neighbours.
 UNIT = "replace-row"
 # In Figure 7, max-dependency looks at no more sets of attributes than this.
@@ -88,7 +89,7 @@ def values(given: Given) -> Iterator[Row]:
         distances = {"Pearson": distance_pearson, "L1": distance_l1}
         for by, per_target in SPENT.items():
             rows = (*VARIANTS, *(TO_THE_LETTER if per_target else OURS))
-            runs = given.pick(2, 3, 10 if per_target else 5)
+            runs = given.often(2, 3, 30)
             fits = fits_of(data, per_target=per_target)
             for measures, alone in (({"adjusted F": adjusted}, True), (distances, False)):
                 asked = options(given, rows, per_target, runs, contexts=alone)
@@ -114,7 +115,7 @@ def objects(given: Given) -> Iterator[Row]:
             "Pearson": partial(object_pearson, rows=some),
             "L1": partial(object_l1, rows=some),
         }
-        asked = options(given, (*VARIANTS, *OURS), False, given.pick(2, 3, 5))
+        asked = options(given, (*VARIANTS, *OURS), False, given.often(2, 3, 30))
         for measure, scores in sweep(asked, data, measures, fits_of(data)).items():
             yield from told(scores, asked, measure, set=data.name)
         exact = fits_of(data).exact("max-relevance")
@@ -132,7 +133,7 @@ def ward(given: Given) -> Iterator[Row]:
             labels = AgglomerativeClustering(data.n_classes).fit_predict(model.transform(some))
             return float(adjusted_rand_score(data.classes[some.index], labels))
 
-        asked = options(given, (*VARIANTS[1:], *OURS), False, given.pick(2, 3, 5))
+        asked = options(given, (*VARIANTS[1:], *OURS), False, given.often(2, 3, 30))
         found = sweep(asked, data, {"ARI": ari}, fits_of(data))["ARI"]
         yield from told(found, asked, "ARI", set=data.name)
         for method, model in plain_metrics(data).items():
@@ -156,7 +157,7 @@ def neighbours(given: Given) -> Iterator[Row]:
             for at in given.pick((1.0,), (0.5, 2.5), EPSILONS):
                 found = [
                     folds.accuracy([fit(method, at, delta) for fit in fits])
-                    for _ in range(given.pick(1, 2, 3))
+                    for _ in range(given.often(1, 2, 30))
                 ]
                 yield spread("accuracy", found, set=data.name, method=name, at=at)
         exact = [fit.exact("max-relevance") for fit in fits]
@@ -178,7 +179,7 @@ def synthetic(given: Given) -> Iterator[Row]:
                     asked = ROWS[method][0] if method in ROWS else method, at, 0, size, (0,)
                     found = [
                         set(fits(*asked, contexts=True).contexts_["x0"]) == right
-                        for _ in range(given.pick(2, 10, 100))
+                        for _ in range(given.often(2, 10, 100))
                     ]
                     yield spread("found", found, set=name, by=noise, method=method, at=at)
 
@@ -193,7 +194,7 @@ def size(given: Given) -> Iterator[Row]:
                     continue
                 exact = fits.exact(method, at)
                 for epsilon in (0.5, 2.5):
-                    runs = given.pick(1, 2, 5)
+                    runs = given.often(1, 2, 30)
                     models = [fits(method, epsilon, 0, at) for _ in range(runs)]
                     found = [distance_pearson(model, exact) for model in models]
                     keys = {"set": data.name, "by": f"ε = {epsilon:g}", "method": method}
@@ -217,7 +218,7 @@ def kmeans(given: Given) -> Iterator[Row]:
         for by, method in CLUSTERERS.items():
             for at in given.pick((2.5,), (2.5, 4.5), (2.1, 2.5, 3.0, 3.5, 4.5)):
                 for name, metric, epsilon in metrics_at(data, at):
-                    runs = given.pick(1, 2, 20 if len(data.rows) <= MANY_ROWS else 3)
+                    runs = given.often(1, 2, 100 if len(data.rows) <= MANY_ROWS else 10)
                     found = [ari_of(data, metric(), epsilon, method) for _ in range(runs)]
                     keys = {"set": data.name, "by": by, "method": name}
                     yield spread("ARI", found, at=at, **keys)
@@ -254,7 +255,7 @@ def ours_at_totals(given: Given, data: CategorySet) -> Iterator[Row]:
             model = CATEGORICAL.model(data.n_classes, **budget)
             found = [
                 adjusted_rand_score(data.classes, model.fit(data.rows).predict(data.rows))
-                for _ in range(given.pick(1, 2, 5))
+                for _ in range(given.often(1, 2, 10))
             ]
             keys = {"set": data.name, "by": f"ours, δ = {delta:g}", "method": "ours"}
             yield spread("ARI", found, at=at, **keys)
@@ -282,7 +283,7 @@ def examples(given: Given) -> Iterator[Row]:
             for method in VARIANTS[1:]:
                 exact = fits.exact(method).contexts_[target]
                 place = (names.index(target),)
-                runs = given.pick(1, 10, 30)
+                runs = given.often(1, 10, 30)
                 models = [fits(method, 0.5, 0, 3, place, contexts=True) for _ in range(runs)]
                 found = [set(model.contexts_[target]) for model in models]
                 keys = {"set": "adult", "by": target, "method": method}

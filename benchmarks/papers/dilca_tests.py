@@ -21,7 +21,7 @@ Found = dict[tuple[str, str, str, float], tuple[list[float], list[float]]]
 def tests(given: Given) -> Iterator[Row]:
     """Figure 9, Tables 3 to 5, and the tests of Friedman and Nemenyi."""
     epsilons = given.pick((0.5, 1.0, 2.5), (0.1, 0.5, 2.5), EPSILONS)
-    runs = given.pick(3, 10, 10)
+    runs = given.often(3, 10, 30)
     found = scored(given, epsilons, runs)
     for measure, scores in found.items():
         yield from against_chance(measure, scores, runs)

@@ -6,6 +6,7 @@ which panel (``by``), which measure, and mean, standard error and number of runs
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +17,12 @@ import numpy as np
 from keeping import origin, replace_rows
 from privclust.exceptions import DataError
 
-__all__ = ["SETTINGS", "Given", "Row", "keep", "keep_by_set", "row", "spread"]
+__all__ = ["SETTINGS", "SPENT", "Given", "Row", "keep", "keep_by_set", "row", "spread"]
 
 Row = dict[str, Any]
 KEYS = ("set", "by", "method", "at", "measure")
+# What every experiment took on every set.
+SPENT = "papers-spent"
 # The runs of an experiment, and those of one whose fits are dear.
 SETTINGS = {"tiny": (2, 1), "small": (5, 2), "full": (30, 10)}
 
@@ -46,6 +49,10 @@ class Given:
 
     def _at_most(self, runs: int) -> int:
         return runs if self.most_runs is None else min(runs, self.most_runs)
+
+    def often(self, tiny: int, small: int, full: int) -> int:
+        """Return how often an experiment with numbers of its own is run."""
+        return self._at_most(self.pick(tiny, small, full))
 
     def pick(self, tiny: Any, small: Any, full: Any) -> Any:
         """Return what belongs to the setting."""
@@ -94,15 +101,30 @@ def keep(name: str, rows: Sequence[Row], given: Given, folder: Path | None) -> P
 def keep_by_set(name: str, rows: Iterable[Row], given: Given, folder: Path | None) -> int:
     """Keep the rows of each set as soon as it is done, so that a stop loses one set alone.
 
-    Return how many rows there are.
+    What a set took is kept beside, in CPU seconds. Return how many rows there are.
     """
     made: dict[str, list[Row]] = {}
-    last = ""
+    spent: dict[str, float] = {}
+    last, begun = "", time.process_time()
+
+    def keep_last() -> None:
+        keep(name, made[last], given, folder)
+        often = max(found["runs"] for found in made[last])
+        taken = {"experiment": name, "set": last, "runs": often, "seconds": f"{spent[last]:.1f}"}
+        replace_rows(
+            SPENT,
+            [taken | origin(given.seed, given.setting)],
+            by=("experiment", "set"),
+            folder=folder,
+        )
+
     for found in rows:
         if last and found["set"] != last:
-            keep(name, made[last], given, folder)
-        last = found["set"]
+            keep_last()
+        last, now = found["set"], time.process_time()
+        spent[last] = spent.get(last, 0.0) + now - begun
+        begun = now
         made.setdefault(last, []).append(found)
     if last:
-        keep(name, made[last], given, folder)
+        keep_last()
     return sum(map(len, made.values()))

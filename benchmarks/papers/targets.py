@@ -45,8 +45,6 @@ REAL = (
     *(f"office_surf:{s}:{t}" for s, t in permutations(("amazon", "webcam", "dslr"), 2)),
     *(f"superconductivity:{s}:{t}" for s, t in permutations(("l", "ml", "mh", "h"), 2)),
 )
-# Files whose pairs are run less often than the paper's 30 times.
-LARGE = ("mnist_pairs", "superconductivity")
 NUMBERS = [5, 10, 20, 50, 100]
 # The paper's own.
 PAPERS_BUDGETS = ("ε=3", "ρ=3")
@@ -79,8 +77,8 @@ def pairs(
 
     most = given.pick(60, MOST_TARGETS, MOST_TARGETS)
     for name, make in given.opened(names, read):
-        often = runs or runs_on(name, given)
-        yield name, Draws(cut(make(given.seed + run), most, run) for run in range(often))
+        drawn = (cut(make(given.seed + run), most, run) for run in range(runs or given.runs))
+        yield name, Draws(drawn)
 
 
 def cut(pair: SourceTarget, most: int, seed: int) -> SourceTarget:
@@ -109,11 +107,6 @@ def costs_of(name: str, by: str, method: str, drawn: Draws, numbers: list[int]) 
     if key not in _COSTS:
         _COSTS[key] = measured(contestants(*BUDGETS[by])[method], drawn, numbers)
     return _COSTS[key]
-
-
-def runs_on(name: str, given: Given) -> int:
-    """Return how often a set is drawn and run: the large ones, which are dear, less often."""
-    return given.few if name.startswith(LARGE) else given.runs
 
 
 def costs(given: Given) -> Iterator[Row]:
@@ -264,7 +257,7 @@ def bounds_of(source: np.ndarray, target: np.ndarray, t: int) -> dict[tuple[str,
 def times(given: Given) -> Iterator[Row]:
     """C.7, Figures 177 to 200: CPU seconds of one fit, 20 centres, ε = 3."""
     sets = given.pick(("digits 1→7",), ("Synthetic 1", "digits 1→7"), names(given))
-    runs = given.pick(1, 2, 3)
+    runs = given.often(1, 2, 3)
     for name, drawn in pairs(given, sets, 1):
         timed = contestants(3, None) | {
             "ClusterT": targets_alone(3, None),
@@ -293,7 +286,7 @@ def adaptation(given: Given) -> Iterator[Row]:
     """
     images, labels = load_digits(return_X_y=True)
     turned = np.rot90(images.reshape(-1, 8, 8), axes=(1, 2)).reshape(len(images), -1)
-    runs = given.pick(1, 5, 20)
+    runs = given.often(1, 5, 30)
     found: dict[tuple[str, int], list[float]] = {}
     for run in range(runs):
         rng = np.random.default_rng(given.seed + run)

@@ -39,7 +39,8 @@ from privclust.papers.rivals.nmf import PrivateNMF, ask_factors
 from privclust.papers.tau.published import TauCoclustering
 
 MATRICES = ("classic3", "cstr", "tr11", "tr41", "hitech", "k1b", "reviews")
-PAPERS_EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0)
+# The fourteen of Figure 2.
+PAPERS_EPSILONS = (*(round(0.1 * n, 1) for n in range(1, 11)), 1.5, 2.0, 2.5, 3.0)
 DELTA = 1e-5
 # Rivals hold the matrix with all its zeros; beyond this many entries they are left out.
 MOST_DENSE = 8 * 10**7
@@ -105,14 +106,14 @@ def epsilon(given: Given) -> Iterator[Row]:
     """Figures 2 and S1: NMI and ARI by ε on documents and words."""
     epsilons = given.pick((1.0,), (0.5, 1.0, 3.0), PAPERS_EPSILONS)
     for data in matrices(given):
-        for found in by_epsilon(data, given.few, epsilons, models):
+        for found in by_epsilon(data, given.runs, epsilons, models):
             at = "" if np.isinf(found["epsilon"]) else found["epsilon"]
-            yield from told(found, given.few, "", at, ("nmi", "ari", "tau", "seconds"))
+            yield from told(found, given.runs, "", at, ("nmi", "ari", "tau", "seconds"))
 
 
 def rivals(given: Given) -> Iterator[Row]:
     """The rivals of Figures 2 and S1, made private for whole rows, which are scaled to length 1."""
-    runs = given.pick(1, 2, 5)
+    runs = given.often(1, 2, 10)
     names = given.pick(("digits",), ("digits",), ("digits", *MATRICES))
     for data in given.opened(names, open_matrix):
         if np.prod(data.counts.shape) > MOST_DENSE:
@@ -175,25 +176,23 @@ def rival_centres(rows: PointSet, epsilon: float, runs: int) -> Iterator[tuple[s
 
 def rounds(given: Given) -> Iterator[Row]:
     """Figures 3 and S2: τ of the released table by the number of rounds; NMI of the same runs."""
-    runs = given.pick(1, 2, 5)
     for data in matrices(given):
-        for found in by_rounds(data, runs, given.pick((1,), (1, 3), (0.1, 1, 3, 10))):
-            yield from told(found, runs, "", found["rounds"], ("tau", "nmi"))
+        for found in by_rounds(data, given.runs, given.pick((1,), (1, 3), (0.1, 1, 3, 10))):
+            yield from told(found, given.runs, "", found["rounds"], ("tau", "nmi"))
 
 
 def choice_share(given: Given) -> Iterator[Row]:
     """Figure S3: τ of the released table by h, at the paper's four rounds."""
-    runs = given.pick(1, 2, 5)
     for data in matrices(given):
-        for found in by_choice_share(data, runs, given.pick((1,), (1, 3), (0.1, 1, 3, 10))):
-            yield from told(found, runs, "", found["h"], ("tau", "nmi"))
+        for found in by_choice_share(data, given.runs, given.pick((1,), (1, 3), (0.1, 1, 3, 10))):
+            yield from told(found, given.runs, "", found["h"], ("tau", "nmi"))
 
 
 def columns(given: Given) -> Iterator[Row]:
     """Figures S4 to S6: NMI, ARI and CPU seconds by ε and by the number of columns."""
     widths = given.pick((12,), (10, 100, 1000), (10, 100, 500, 1000, 2000, 5000, 10_000))
     epsilons = given.pick((1,), (0.1, 1), (0.1, 0.5, 1, 3))
-    runs = given.pick(1, 2, 5)
+    runs = given.often(1, 2, 10)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for found in by_columns(runs, widths, epsilons, models):

@@ -246,15 +246,18 @@ class CoordinateCells(_Cells):
     def _first_valid(
         self, points: Floats, cells: Indices, low: Floats, high: Floats, nearest: cKDTree
     ) -> Floats:
-        order = self.space.order
-        distances = self._target_tree.query(points, p=order)[0]
-        valid = (distances >= low) & (distances < high)
-        valid &= nearest.query(points, p=order)[1] == cells
-        table = valid.reshape(-1, _TRIES)
-        chosen = points.reshape(-1, _TRIES, points.shape[1])[
-            np.arange(len(table)), table.argmax(axis=1)
-        ]
-        return np.asarray(chosen[table.any(axis=1)])
+        """Return the first valid try of each source; a later try is looked at only if it is wanted.
+
+        Few sites are searched faster than many targets, so they come first.
+        """
+        order, chosen = self.space.order, np.full(len(points) // _TRIES, -1)
+        for number in range(_TRIES):
+            looked = np.flatnonzero(chosen < 0) * _TRIES + number
+            looked = looked[nearest.query(points[looked], p=order)[1] == cells[looked]]
+            distances = self._target_tree.query(points[looked], p=order)[0]
+            valid = looked[(distances >= low[looked]) & (distances < high[looked])]
+            chosen[valid // _TRIES] = valid
+        return np.asarray(points[chosen[chosen >= 0]])
 
     def _directions(self, start: Floats, rng: np.random.Generator) -> Floats:
         directions = rng.standard_normal(start.shape)
