@@ -67,6 +67,10 @@ BENCHMARKS = (
         ),
     ),
     Benchmark("synthetic-clusters", ("synthetic_clusters.py --page docs/research/synthetic.md",)),
+    Benchmark(
+        "synthetic-plain",
+        ("synthetic_clusters.py --plain --sets adult9 --runs 5 --page docs/research/synthetic.md",),
+    ),
     Benchmark("shapes", ("shapes.py shapes", "shapes.py page")),
     Benchmark("mixture-fits", ("shapes_mixture.py fits --page docs/research/mixture.md",)),
     Benchmark("scale", ("scale.py",), "cpu"),

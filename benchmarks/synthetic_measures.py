@@ -26,8 +26,8 @@ CLUSTERS = 6, 12
 class Judge:
     """Compares synthetic rows with those of a set."""
 
-    def __init__(self, of: SyntheticSet, starts: int = 5) -> None:
-        self.of, self._starts = of, starts
+    def __init__(self, of: SyntheticSet, starts: int = 5, *, rescale: bool = True) -> None:
+        self.of, self._starts, self._rescale = of, starts, rescale
         self.codes, self.sizes = self._binned(of.rows)
         d = len(self.sizes)
         every = list(combinations(range(d), 3))
@@ -94,8 +94,8 @@ class Judge:
 
     def scaled(self, coordinates: np.ndarray) -> np.ndarray:
         """Return numbers and shares, of released centres or of rows, in that metric."""
-        schema = self.of.schema
-        return coordinates / Coordinates(schema).scales(True, category_gap(schema, True))
+        schema, rescale = self.of.schema, self._rescale
+        return coordinates / Coordinates(schema).scales(rescale, category_gap(schema, rescale))
 
     def _best_of(self, k: int, points: np.ndarray) -> float:
         if k not in self._best:

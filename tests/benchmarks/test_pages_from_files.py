@@ -136,6 +136,7 @@ def test_the_tables_of_synthetic_rows_say_what_the_file_holds(tmp_path):
             "synthetic-budgets": output.budget_table(rows),
             "synthetic-size": size.table(keeping.read_rows("synthetic-size", RESULTS)),
             "synthetic-clusters": clusters.table(keeping.read_rows("synthetic-clusters", RESULTS)),
+            "synthetic-plain": clusters.plain_table(keeping.read_rows("synthetic-plain", RESULTS)),
         },
         "docs/synthetic.md": {"synthetic-points": output.short_table(rows)},
         "README.md": {"synthetic-line": output.line(rows)},

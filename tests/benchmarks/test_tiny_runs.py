@@ -262,6 +262,11 @@ CASES = [
         "--data {data} --sets adult9 --runs 2 --page {pages}/research/synthetic.md",
         {"SETS": {"adult9": tiny_table}},
     ),
+    Case(
+        "synthetic_clusters",
+        "--plain --data {data} --sets adult9 --runs 2 --page {pages}/research/synthetic.md",
+        {"SETS": {"adult9": tiny_table}},
+    ),
     Case("synthetic_size", "--rows 500 --page {pages}/research/synthetic.md"),
     Case("witnesses", ""),
     Case("service", "--analysts 1 --seconds 0.1", {"WARMING": 0, "PAUSE": 0}),
