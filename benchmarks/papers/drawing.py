@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import NullLocator
 from pivoting import Line, Rows, named, picked, published, with_a_gap
 
 from category_output import save_small
@@ -21,6 +21,8 @@ __all__ = ["DOTS", "FIGURES", "draw", "draw_dots", "draw_ranks"]
 
 # Three panels in a row can be read at a width of 800 pixels.
 ACROSS = 3
+# What a logarithmic axis names, times powers of ten: on a short one, on a longer, on the longest.
+TICKS = {8: (1, 1.5, 2, 3, 5), 300: (1, 3), np.inf: (1,)}
 VARIANTS = ("baseline", "mean-su", "max-relevance", "max-dependency")
 LETTER = ("max-relevance, paper's noise", "max-dependency, paper's noise")
 PLAIN = ("DILCA, not private", "Hamming, not private")
@@ -181,11 +183,23 @@ def _panel(ax: Any, rows: Sequence[Line], plot: Plot, lines: Sequence[str]) -> N
                 ax.axhline(float(row["mean"]), ls=":", color=colour, label=named(name))
     if "x" in plot.log:
         ax.set_xscale("log")
-        ax.xaxis.set_minor_formatter(NullFormatter())  # they run into each other
+        _name_ticks(ax.xaxis)
     if "y" in plot.log:
         ax.set_yscale("log")
+        _name_ticks(ax.yaxis)
     ax.set_xlabel(plot.across, fontsize=8)
     ax.tick_params(labelsize=7)
+
+
+def _name_ticks(axis: Any) -> None:
+    """Name few values of a logarithmic axis, as plain numbers."""
+    low, high = axis.get_view_interval()
+    parts = next(parts for most, parts in TICKS.items() if high / low < most)
+    ticks = [
+        t for power in range(-5, 6) for part in parts if low <= (t := part * 10.0**power) <= high
+    ]
+    axis.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
+    axis.set_minor_locator(NullLocator())
 
 
 def _line(ax: Any, rows: Sequence[Line], **look: Any) -> None:
@@ -248,7 +262,7 @@ def draw_dots(name: str, rows: Rows, folder: Path) -> None:
         if own:
             ax.errorbar(values, places, xerr=errors, label=named(method), **look)
     ax.set_yticks(range(len(sets)), [named(one) for one in sets], fontsize=7)
-    ax.invert_yaxis()
+    ax.set_ylim(len(sets) - 0.4, -0.6)
     ax.set_xlabel(dots.label, fontsize=8)
     ax.grid(axis="both", color="#dddddd", lw=0.5)
     ax.axvline(0, color="#888888", lw=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from beside import BESIDE, beside
 from pivoting import Rows, pivot, table_of
 from special import (
     attacks,
@@ -28,6 +29,7 @@ __all__ = ["TABLES"]
 BY_EPSILON = {"head": "ε = "}
 TABLES: dict[str, Callable[[Rows], str]] = {
     "papers-settings": settings,
+    **{f"{paper}-settings": beside(paper) for paper in BESIDE},
     "tau-leakage": table_of("tau-leakage", leaked),
     "tau-nmi": table_of("tau-epsilon", with_published("NMI"), measure="nmi"),
     "tau-ari": table_of("tau-epsilon", with_published("ARI"), measure="ari"),

@@ -38,12 +38,12 @@ DEFINED = {
     "categorical": ("exceeds all of them by 15 %",),
     "coclustering": ("to the power of 1.5", "below 1.5 standard errors"),
     "dp-dilca": (
-        *("ε = .1, .5, 1, 2.5;", "and .1 to 2.5 for", "20 % ones and", "30 % ones with"),
+        *("20 % ones and", "30 % ones with"),
         *("30 % ones in Synth-C", "(A.4.4)"),
     ),
     "dp-dilca-tables": ("(4.3, A.4,", "false discovery rate of 1 %"),
     "dp-tau-cc": (
-        *("; 0.9 in the paper", "follows from 3.5:", "ε from .1 to 10", "h from .1 to .9"),
+        *("; 0.9 in the paper", "follows from 3.5:"),
         *("(4.3)", "equation 4.10,"),
     ),
     "index": ("its 95 % interval",),
@@ -56,7 +56,7 @@ DEFINED = {
         *("2 and 1.5 that", "below 0.08", "at most 1.5", "40 % is better", "the .91 that was once"),
         *("the .09 that was aimed at", "Between 1 and 1.5"),
     ),
-    "nas-nna": ("√(2 ln(1.25/δ))", "C = .05"),
+    "nas-nna": ("√(2 ln(1.25/δ))",),
     "nas-nna-tables": ("C = .05",),
     "source-target": ("6 % of the budget", "94 % of\n   the budget", "a chance of more than 1 %"),
     "summary": ("it should be .95",),

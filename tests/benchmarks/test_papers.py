@@ -114,6 +114,28 @@ def test_pages_are_filled_beside_results_that_are_not_committed(tmp_path):
     assert "tiny setting" in text
 
 
+def test_fewer_runs_than_the_papers_are_told_with_what_its_number_would_take(tmp_path):
+    given, row = papers.given.Given("tiny"), papers.given.row
+
+    def rows():
+        yield row("cost", 1, 0.1, 3, set="a")
+        yield row("cost", 1, 0.1, 30, set="b")
+
+    papers.given.keep_by_set("targets-nearest", rows(), given, tmp_path)
+    kept = papers.pivoting.rows_in(tmp_path)
+    spent = kept[papers.given.SPENT]
+    assert [(line["experiment"], line["set"]) for line in spent] == [
+        ("targets-nearest", "a"),
+        ("targets-nearest", "b"),
+    ]
+    spent[0]["seconds"] = "12"
+    told = papers.shown.TABLES["targets-settings"](kept)
+    assert "2 sets, 3 to 30 runs; fewer than its 30 on 1, where it would take 2 minutes" in told
+    assert "fewer" not in papers.shown.TABLES["targets-settings"](
+        {"targets-nearest": kept["targets-nearest"][1:]}
+    )
+
+
 def test_a_share_of_no_gap_is_not_shown():
     row = papers.given.row
     rows = [
