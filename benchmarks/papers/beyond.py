@@ -6,16 +6,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from dilca import Fits, fits_of, tables
 from given import Given, Row, spread
+from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from targets import RADIUS, USUAL_T, names, pairs
 from tau import matrices
 
+from privclust.papers.datasets.matrices import MatrixSet
 from privclust.papers.metrics import distance_l1, distance_pearson
 from privclust.papers.targets.published import source_spread
 from privclust.papers.targets.theory import coreset_bound, laplace_bound, zcdp_bound
@@ -25,7 +28,7 @@ from privclust.source_target.task import SOURCE_TARGET
 from source_target_methods import BUDGETS, budget_of
 
 CHOSEN_ON = {
-    *("cstr", "classic3", "tr11"),  # DP-τCC
+    *("cstr", "classic3", "tr11", *(f"drawn {n}" for n in range(1, 6))),  # DP-τCC
     *("wine", "cmc", "mushroom", "soybean", "nltcs"),  # DP-DILCA
     *("Synthetic 1", "Synthetic 2", "Synthetic 3", "cities"),  # the bound
     *("mnist_pairs:digit7:digit1", "superconductivity:l:ml"),
@@ -41,10 +44,33 @@ def seen(name: str) -> str:
     return "chosen on it" if name in CHOSEN_ON else "held out"
 
 
+# Drawn matrices on which the rules were chosen: rows, columns, classes, counts of a row, and how
+# unlike the classes are; the smaller, the more.
+DRAWN = (
+    *((1500, 60, 10, 300, 0.5), (1500, 60, 4, 300, 0.5), (1000, 300, 8, 100, 0.2)),
+    *((2000, 1000, 12, 60, 0.1), (2000, 40, 6, 40, 0.5)),
+)
+
+
+def drawn_matrices(given: Given) -> Iterator[MatrixSet]:
+    """Yield matrices whose rows draw counts from the columns of their class, and of all classes."""
+    for seed, (n_rows, n_columns, k, counts, unlike) in enumerate(DRAWN, start=1):
+        name = f"drawn {seed}"
+        if given.sets and name not in given.sets:
+            continue
+        rng = np.random.default_rng(seed)
+        of_class = rng.dirichlet(np.full(n_columns, unlike), k)
+        classes = rng.integers(k, size=n_rows)
+        chances = 0.7 * of_class[classes] + 0.3 * of_class.mean(axis=0)
+        table = rng.multinomial(rng.poisson(counts, n_rows), chances)
+        yield MatrixSet(name, sparse.csr_array(table), classes)
+
+
 def found_sizes(given: Given) -> Iterator[Row]:
     """DP-τCC with the true numbers of clusters, and with numbers, rounds and h of its own."""
     runs = given.often(1, 3, 30)
-    for data in matrices(given):
+    drawn = given.pick((), (), drawn_matrices(given))
+    for data in chain(matrices(given), drawn):
         k = data.n_classes
         for at in given.pick((1.0,), (0.5, 3.0), (0.3, 0.5, 1.0, 2.0, 3.0)):
             auto = {"n_row_clusters": "auto", "n_column_clusters": "auto", "epsilon": at}

@@ -42,11 +42,11 @@ def ask_tau_clusters(
     n_rounds: int,
     choice: float = CHOICE,
     noise: str = "exact",
-    joins_after: int | None = None,
+    joins: bool = False,
 ) -> CoclusteringResult:
     """Co-cluster the matrix of ``view`` within ``budget``.
 
-    ``joins_after``: the round after which clusters that noise explains are joined, if any.
+    ``joins``: whether clusters that noise explains are joined in the end.
     """
     weigh = tau_weights if noise == "published" else _live_weights
     rows, row_weights = random_start(view.shape, n_row_clusters, n_column_clusters, rng)
@@ -62,10 +62,10 @@ def ask_tau_clusters(
         weights = weigh(table.value)[:, columns.labels]
         rows = view.ask_row_choices(f"row clusters, round {number}", weights.T, for_rows)
         totals = view.ask_block_table(f"block totals, round {number}", rows, columns, for_totals)
-        blocks, block_error = totals.value, np.full(totals.value.shape, totals.standard_error)
-        if joins_after is not None and number > joins_after:
-            blocks, block_error, rows, columns = join_alike(totals, rows, columns)
-        row_weights = weigh(blocks.T)[:, rows.labels].T
+        row_weights = weigh(totals.value.T)[:, rows.labels].T
+    blocks, block_error = totals.value, np.full(totals.value.shape, totals.standard_error)
+    if joins:
+        blocks, block_error, rows, columns = join_alike(totals, rows, columns)
     column_weights = tau_weights(blocks)[:, columns.labels].T
     return CoclusteringResult(
         block_totals=blocks,
@@ -91,17 +91,16 @@ def ask_sizes_and_clusters(
     rows, columns = (Groups(np.zeros(length, np.intp), 1) for length in view.shape)
     counted = view.ask_block_table("number of counts", rows, columns, for_count)
     start = start_from_signal(float(counted.value[0, 0]), view.shape, epsilon)
-    rounds = start.n_rounds if n_rounds == "auto" else int(n_rounds)
     return ask_tau_clusters(
         view,
         budget.remainder(for_count),
         start.n_clusters,
         start.n_clusters,
         rng,
-        n_rounds=rounds,
+        n_rounds=start.n_rounds if n_rounds == "auto" else int(n_rounds),
         choice=start.choice if choice == "auto" else float(choice),
         noise=noise,
-        joins_after=rounds // 2,
+        joins=True,
     )
 
 
