@@ -83,6 +83,13 @@ def test_cells_are_split_by_their_rows():
         assert gaps.max() <= 0.5 - widths[sources == source].min() / 2 + 1e-12
 
 
+@pytest.mark.parametrize(("n_rows", "tables"), [(150, 1), (3000, 3)])
+def test_few_rows_get_one_table_and_no_looks_at_noise(n_rows, tables):
+    rows = clumps(n_rows, 4)
+    model = PrivateKMeans(4, epsilon=0.2, bounds=(-1, 1), method="grid", random_state=0).fit(rows)
+    assert sum("grid" in charge.query for charge in model.privacy_.queries) == tables
+
+
 def test_empty_cells_together_weigh_what_they_have_together():
     rng = np.random.default_rng(3)
     counts = np.concatenate([rng.laplace(0, 10, 400), 200 + rng.laplace(0, 10, 100)])

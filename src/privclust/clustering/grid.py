@@ -6,8 +6,9 @@ and the centres are those of its cells: uniform grids after Su, Cao, Li, Bertino
 "Differentially private k-means clustering"), made finer where rows are, after Qardaji, Yang and Li
 (2013, "Differentially private grids for geospatial data"). Two coarser tables come first; each cell
 is split by the rows that it seems to have, so rows that fill a small part of the bounds, or lie
-along a curve, get cells of their size. Counts are brought to what is known of them: none is below
-zero, together they are the number of rows, and so are those of the cells that were not split.
+along a curve, get cells of their size; but where these tables would show noise alone, there is one
+table. Counts are brought to what is known of them: none is below zero, together they are the number
+of rows, and so are those of the cells that were not split.
 """
 
 from __future__ import annotations
@@ -48,21 +49,31 @@ def ask_grid_given_count(
 ) -> KMeansResult:
     """Cluster rows, given an already released row count, which is asked again to be surer."""
     for_sizes, n_rows = purse.take(SIZES), ask_row_count_again(view, purse, n_rows)
-    first, second = purse.take(_LOOKS).split([1, 1])
-    last = purse.remaining
     bounds = view.domain.box_in_unit_ball()
-    fewest = _affordable_cells(view, last, n_rows, n_clusters) // _COARSER
-    table = _Table.ask_first(view, first, n_rows, max(2 * n_clusters, fewest))
-    for name, share in (("finer grid", second), ("grid", last)):
-        table = table.ask_split(
-            view, name, share, _affordable_cells(view, share, n_rows, n_clusters)
-        )
+    table = _ask_table(view, purse, n_rows, n_clusters)
     centres = weighted_kmeans(table.cells, table.weights, n_clusters, rng)
     errors, is_hidden = table.errors(centres)
     errors = np.minimum(errors, uninformative_errors(n_clusters, *bounds))
     return ask_cluster_sizes(
         view, centres, errors, for_sizes, "grid", (HIDDEN,) if is_hidden else ()
     )
+
+
+def _ask_table(view: PointsView, purse: Allowance, n_rows: float, n_clusters: int) -> _Table:
+    """Count rows in two looks and a last table, or all at once where a look would show noise."""
+    looks = purse.share(_LOOKS)
+    first, second = looks.split([1, 1])
+    last = purse.remaining.remainder(looks)
+    n_cells = max(2 * n_clusters, _affordable_cells(view, last, n_rows, n_clusters) // _COARSER)
+    if n_rows < n_cells * fitted.ROWS_OF_A_CELL * view.count_error(first):
+        share = purse.remaining
+        n_cells = _affordable_cells(view, share, n_rows, n_clusters)
+        return _Table.ask_first(view, "grid", share, n_rows, n_cells)
+    table = _Table.ask_first(view, "coarse grid", first, n_rows, n_cells)
+    for name, share in (("finer grid", second), ("grid", last)):
+        n_cells = _affordable_cells(view, share, n_rows, n_clusters)
+        table = table.ask_split(view, name, share, n_cells)
+    return table
 
 
 grid: Method = partial(ask_with_row_count, ask_grid_given_count)
@@ -84,11 +95,13 @@ class _Table:
     n_rows: float
 
     @classmethod
-    def ask_first(cls, view: PointsView, share: Share, n_rows: float, wanted: int) -> _Table:
+    def ask_first(
+        cls, view: PointsView, name: str, share: Share, n_rows: float, wanted: int
+    ) -> _Table:
         """Count the rows of about ``wanted`` cells of equal size."""
         axes, widths = _axes(*view.domain.box_in_unit_ball(), wanted)
         cells = grid_points(axes)
-        counts, variances = _ask_counts(view, "coarse grid", share, cells)
+        counts, variances = _ask_counts(view, name, share, cells)
         every = np.tile(widths, (len(cells), 1))
         tables, weights = np.zeros(len(cells), np.intp), with_sum(counts, n_rows)
         return cls(cells, every, counts, variances, weights, tables, n_rows)
