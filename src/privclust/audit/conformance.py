@@ -285,7 +285,7 @@ def _judge(
     if len(twins) < len(draws) and not certain:
         faults.append("The neighbour asks fewer questions.")
         certain = True
-    epsilon, known = (math.inf, True) if certain else _epsilon(draws, losses, claimed.delta)
+    epsilon, known = (math.inf, True) if certain else _epsilon(draws, losses, claimed)
     too_much = epsilon > claimed.epsilon * (1 + _slack(draws))
     undecided = too_much and not known and not faults
     if too_much and not certain:
@@ -307,14 +307,17 @@ def _told(draw: _Draw, change: Any, loss: Loss | None) -> ReplayedAnswer:
 
 
 def _epsilon(
-    draws: list[_Draw], losses: list[Loss], delta: Fraction
+    draws: list[_Draw], losses: list[Loss], claimed: Budget
 ) -> tuple[Fraction | float, bool]:
-    """Return the ε of a transcript at a δ, and whether it is more than an upper bound."""
-    total = Loss.total(losses)
+    """Return the ε of a transcript at the claimed δ, and whether it is more than an upper bound."""
+    total, delta = Loss.total(losses), claimed.delta
     moving = [draw for draw, loss in zip(draws, losses, strict=False) if loss.rho]
     if delta and all(draw.title == "normal noise" for draw in moving):
         return _normal_epsilon(math.sqrt(2 * total.rho), float(delta)), True
     bound = total.epsilon(delta)
+    # From ρ to ε is rounded up, and may end a hair above the ε that the same ρ was taken from.
+    if delta and bound is not None and total.rho <= claimed.amount:
+        bound = min(bound, claimed.epsilon)
     return (math.inf if bound is None else bound), not delta
 
 
