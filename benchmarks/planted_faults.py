@@ -47,7 +47,7 @@ def noise_used_twice(rows, rng):
     return len(rows) + noise, np.clip(rows, 0, 1).sum() + noise
 
 
-def exact_size_beside(rows, rng):
+def divided_by_the_exact_size(rows, rng):
     return {"mean": (np.clip(rows, 0, 1).sum() + rng.laplace(scale=2)) / len(rows)}
 
 
@@ -104,7 +104,7 @@ FAULTY = {
     noise_left_out: (MORE, "output differs"),
     one_number_for_all: (MORE, "does not hide"),
     noise_used_twice: (MORE, "does not hide"),
-    exact_size_beside: (MORE, "output differs"),
+    divided_by_the_exact_size: (MORE, "output differs"),
     stops_when_rows_say_so: (MORE, "more questions"),
     bins_from_the_rows: (MORE, "depends on the rows"),
     budget_spent_twice: (MORE, "more than was claimed"),
