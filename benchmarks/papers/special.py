@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from beyond import THEOREM
 from experiments import EXPERIMENTS
 from judging import Figure, ahead, figure
 from pivoting import Line, Rows, cell, named, picked, pivot, published, with_a_gap
@@ -117,15 +118,27 @@ def _gain(both: list[tuple[Figure, Figure]]) -> str:
     return f"{mean:+.3f} ({signs.count(1)}, {signs.count(-1)} of {len(signs)})"
 
 
-def promises(rows: list[Line]) -> str:
-    """Return costs: true, promised, and those of the centres alone; and how often it was kept."""
-    measures = ("true", "promised", "its centres alone", "kept")
-    keyed = {(r["set"], r["by"], r["method"], r["measure"]): r for r in rows}
-    body = [
-        [*map(named, key), *(cell(keyed.get((*key, m)), 4, errors=False) for m in measures)]
-        for key in dict.fromkeys(key[:3] for key in keyed)
-    ]
-    return markdown(["set", "by", "method", *measures], body)
+def promises(budget: str = "") -> Callable[[list[Line]], str]:
+    """Return costs at one budget or all: true, promised, of the centres alone; how often it held.
+
+    The last column has the promise as a part of what the paper's theorem says of NAS by itself.
+    """
+
+    def make(rows: list[Line]) -> str:
+        measures = ("true", "promised", "its centres alone", "kept")
+        kept = [row for row in rows if row["by"].startswith(budget)]
+        keyed = {(r["set"], r["by"], r["method"], r["measure"]): r for r in kept}
+        body = []
+        for key in dict.fromkeys(key[:3] for key in keyed):
+            cells = [cell(keyed.get((*key, m)), 4, errors=False) for m in measures]
+            theorem = keyed.get((*key[:2], "NAS", THEOREM))
+            mine = float(keyed[*key, "promised"]["mean"])
+            part = f"{mine / float(theorem['mean']):.2f}" if theorem else ""
+            body.append([*map(named, key), *cells, part])
+        heads = ["set", "by", "method", *measures, "promised / by the theorem alone"]
+        return markdown(heads, body)
+
+    return make
 
 
 def beside_times(rows: list[Line]) -> str:
