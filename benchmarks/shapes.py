@@ -3,7 +3,7 @@
 ``python benchmarks/shapes.py PART`` measures one part and writes a file to ``benchmarks/results``:
 
 - ``shapes [--runs 10] [--rivals 10] [--only held ...]``: sets by formula, ``shapes.csv``;
-- ``real [--data FOLDER] [--runs 10]``: three tables and two maps of towns, ``shapes-real.csv``;
+- ``real [--data FOLDER] [--runs 10]``: three tables and four maps of towns, ``shapes-real.csv``;
 - ``trees [--runs 10]``: Ward's tree of a summary, ``shapes-trees.csv``;
 - ``times``: seconds of a fit by the number of rows, ``shapes-times.csv``;
 - ``page``: fills the tables of the pages from the files;
@@ -350,9 +350,10 @@ def _maps(name: str, n: int, runs: int) -> Iterator[Row]:
 
 def _map_labels(made: TownMap, seen: np.ndarray, run: int) -> Iterator[tuple[str, np.ndarray]]:
     given = {"bounds": (made.low, made.high), "random_state": run}
-    for least in (0.01, 0.002, 0.001):
+    for least in (None, 0.01, 0.002, 0.001):
         model = PrivateDensity(least=least, **given).fit(made.rows)
-        yield f"PrivateDensity(least={least:g})", model.clusters().predict(seen, noise=False)
+        told = "" if least is None else f"least={least:g}"
+        yield f"PrivateDensity({told})", model.clusters().predict(seen, noise=False)
     summary = PrivateSummary(epsilon=1.0, **given).fit(made.rows)
     centres = summary.centers(min(made.n_groups, len(summary.cells_) // 2))
     yield "k-means of a summary", nearest(centres, seen)

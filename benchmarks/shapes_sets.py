@@ -466,8 +466,22 @@ def villages(n: int, rng: np.random.Generator) -> TownMap:
     return TownMap.around(places, people, n, rng, 0.4, 2.4, ((0.0, 0.0), (100.0, 100.0)))
 
 
+def hamlets(n: int, rng: np.random.Generator) -> TownMap:
+    """Return rows around 250 places at random, of all sizes."""
+    places, people = rng.uniform(1, (59, 39), (250, 2)), rng.lognormal(0, 1, 250)
+    return TownMap.around(places, people, n, rng, 0.12, 0.7, ((0.0, 0.0), (60.0, 40.0)))
+
+
+def coast(n: int, rng: np.random.Generator) -> TownMap:
+    """Return rows around 120 places along a coast, within bounds far wider than it."""
+    along, people = rng.uniform(3, 97, 120), rng.pareto(1.5, 120) + 0.2
+    places = np.column_stack([along, 30 + 9 * np.sin(along / 9) + rng.normal(0, 2, 120)])
+    return TownMap.around(places, people, n, rng, 0.25, 1.5, ((0.0, 0.0), (100.0, 60.0)))
+
+
+# The rule that looks for towns was chosen on the first two, and not looked at with the others.
 MAPS: dict[str, Callable[[int, np.random.Generator], TownMap]] = {
-    "towns of Europe": towns, "villages": villages,
+    "towns of Europe": towns, "villages": villages, "hamlets": hamlets, "coast": coast,
 }  # fmt: skip
 
 

@@ -38,7 +38,8 @@ def test_a_density_is_planned_without_data(run):
     told = run("plan", "density", "--bounds", "0", "1", "--columns", "2", "--json")
     assert told.exit_code == 0, told.output
     plan = json.loads(told.stdout)
-    assert [query["query"] for query in plan["queries"]] == ["number of rows", "counts of cells"]
+    asked = [query["query"] for query in plan["queries"]]
+    assert asked == ["number of rows", "first look at cells", "counts of cells"]
     assert plan["measure"] == "loss of agreement"
 
 

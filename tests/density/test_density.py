@@ -111,10 +111,12 @@ def test_a_map_of_small_towns_needs_finer_cells_and_gets_them():
     town = rng.integers(100, size=10_000)
     places = 10 * np.stack(np.unravel_index(np.arange(100), (10, 10)), axis=1) + 5
     rows = places[town] + rng.normal(0, 0.7, (10_000, 2))
-    coarse, fine = (
+    coarse, fine, looked = (
         PrivateDensity(least=least, bounds=(0, 200), random_state=0).fit(rows)
-        for least in (0.01, 0.001)
+        for least in (0.01, 0.001, None)
     )
+    assert looked.release().parameters["least"] == 0.001
+    assert 95 <= looked.clusters().n_clusters <= 105
     assert fine.counts_.shape[0] > 2 * coarse.counts_.shape[0]
     scores = [
         adjusted_rand_score(town, model.clusters(least=0.001).predict(rows, noise=False))
@@ -172,7 +174,7 @@ def test_without_noise_the_tree_is_that_of_the_counts():
 def test_a_delta_is_not_spent_without_a_ledger(tmp_path):
     model = PrivateDensity(epsilon=1, delta=1e-6, bounds=BOUNDS).fit(MOONS)
     assert model.privacy_.paid_from == Budget(1)
-    assert model.counts_error_ < 1.5
+    assert model.counts_error_ < 1.6
     ledger = Ledger.open(tmp_path / "budget.db")
     ledger.create_dataset("rows")
     ledger.grant("rows", 1, 1e-6)

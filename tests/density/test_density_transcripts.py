@@ -37,7 +37,7 @@ def a_run(budget):
     return SimpleNamespace(meter=None, seed=None, budget=budget, another_seed=lambda: None)
 
 
-@pytest.mark.parametrize("least", [0.01, 0.001])
+@pytest.mark.parametrize("least", [0.01, 0.001, None])
 @pytest.mark.parametrize("halved", [False, True])
 @pytest.mark.parametrize("columns", COLUMNS)
 @pytest.mark.parametrize("unit", [AddRemoveRow(), ReplaceRow()], ids=str)

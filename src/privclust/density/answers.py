@@ -24,7 +24,6 @@ from privclust.density.persistence import Merge, find_clusters
 from privclust.density.predicting import label_by_cell
 from privclust.density.release import counts_from_release, with_cell_labels
 from privclust.density.smooth import smooth
-from privclust.density.task import LEAST
 from privclust.parameters import SHARE, WHOLE, Whole
 from privclust.release.release import Release, check_kind
 from privclust.schema.schema import Schema
@@ -90,9 +89,8 @@ def clusters_of_density(
     WHOLE.check("n_clusters", n_clusters, also=(None,))
     SHARE.check("least", least, also=(None,))
     counted = counts_from_release(release)
-    if least is None:
-        least = float(release.parameters.get("least", LEAST.default))
-    found = find_clusters(counted, None if n_clusters is None else int(n_clusters), float(least))
+    smallest = counted.least if least is None else float(least)
+    found = find_clusters(counted, None if n_clusters is None else int(n_clusters), smallest)
     labels, seen = found.labels, found.labels >= 0
     cells = np.bincount(labels[seen], minlength=found.n_clusters)
     return DensityClusters(

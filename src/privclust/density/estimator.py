@@ -40,9 +40,10 @@ class PrivateDensity(DensityAnswers, PrivateEstimator):
 
     Parameters
     ----------
-    least : float, default=0.01
+    least : float or None, default=None
         The smallest share of the rows that is a cluster. Smaller clusters, such as the towns of a
-        map, need finer cells, which show large and sparse ones less well.
+        map, need finer cells, which show large and sparse ones less well. ``None`` for 0.01 or, if
+        a first look at two columns finds rows in places narrower than the cells, for 0.001.
     epsilon : float, default=1.0
         The privacy loss allowed. Smaller is more private and less accurate.
     delta : float, default=0
@@ -101,7 +102,7 @@ class PrivateDensity(DensityAnswers, PrivateEstimator):
     def __init__(
         self,
         *,
-        least: float = 0.01,
+        least: float | None = None,
         epsilon: Any = 1.0,
         delta: Any = 0,
         budget: Budget | None = None,
@@ -168,7 +169,7 @@ class PrivateDensity(DensityAnswers, PrivateEstimator):
         return PointRows(replace(opened, schema=_check_schema(opened.schema)), rescale=True)
 
     def _ask(self, door: PointRows, run: Run, public: Any = None) -> CountedGrid:
-        return ask_density(door, run, float(self.least))
+        return ask_density(door, run, None if self.least is None else float(self.least))
 
     def _keep(self, facts: PublicFacts, result: CountedGrid, public: Any = None) -> None:
         self._remember_columns(facts.names, facts.n_columns)
@@ -186,7 +187,7 @@ class PrivateDensity(DensityAnswers, PrivateEstimator):
         return {
             "arrays": arrays_from_counts(self._counted),
             "schema": self.schema_,
-            "parameters": {"least": float(self.least)},
+            "parameters": {"least": self._counted.least},
         }
 
     def __sklearn_tags__(self) -> Tags:

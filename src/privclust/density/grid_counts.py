@@ -22,7 +22,7 @@ from privclust.data.points.door import PointRows
 from privclust.data.public import Noisy
 from privclust.data.table.public import CellGroups, Cut
 from privclust.data.table.view import TableView
-from privclust.density.task import LEAST
+from privclust.density.task import USUAL_LEAST
 from privclust.fitting import Run
 from privclust.notes import Note
 from privclust.schema.schema import Schema
@@ -36,6 +36,13 @@ _ROWS_OF_A_CELL, _CHANCE = math.sqrt(2), 0.7
 # as many times more cells, up to twice as many along an axis, as long as a cluster's rows stand out
 # by this number of errors.
 _FEWEST, _MOST, _FINER, _CLEAR = 4, {1: 256, 2: 128, 3: 32}, 2, 5.0
+# If nobody says how small clusters are, two columns get a first look for this part of the budget.
+# Where rows lie in places narrower than the cells, as the towns of a map do, counts of neighbours
+# have little in common: less than these shares of what a count has with itself, by the number of
+# cells along an axis, and by this number of errors of the noise. Then this is the smallest cluster.
+# Cells with more than this share of the rows do not count: a value of many rows makes no map.
+_LOOK, _ALIKE, _OF_SIDES, _SURE = 0.08, (0.45, 0.65), (32, 64), 2.0
+_SMALL, _CROWDED = 0.001, 0.03
 
 _HIDDEN = Note(
     "clusters-hidden",
@@ -97,36 +104,70 @@ class CountedGrid:
     counts_error: float
     n_rows: float
     n_rows_error: float
+    least: float = USUAL_LEAST  # the smallest share of the rows that is a cluster
     notes: tuple[Note, ...] = ()  # that there are too few rows, if so
 
 
-def ask_density(door: PointRows, run: Run, least: float) -> CountedGrid:
+def ask_density(door: PointRows, run: Run, least: float | None) -> CountedGrid:
     """Ask for the number of rows, and for the counts of as many cells as it bears.
 
-    A cluster holds at least the share ``least`` of the rows.
+    A cluster holds at least the share ``least`` of the rows; a first look decides if it is None.
     """
     whole = door.cut(run.meter, run.seed, [_uncut(0)])
     budget = _less_noisy(whole, run.budget.whole)
     for_count = budget.take(_COUNT)
     number = whole.ask_count("number of rows", for_count)
-    for_cells = budget if whole.n_rows_is_public else budget.remainder(for_count)
-    n_rows = max(float(number.value[0]), 1.0)
-    error = math.hypot(whole.table_error(for_cells, 1), _CHANCE)
-    columns = len(door.schema)
-    bearable = (n_rows / (_ROWS_OF_A_CELL * error)) ** (1 / columns)
-    smallest = max(least, _CLEAR * error / n_rows)
-    finer = max(LEAST.default / smallest, 1.0) ** (1 / columns)
+    left = budget if whole.n_rows_is_public else budget.remainder(for_count)
+    n_rows, columns = max(float(number.value[0]), 1.0), len(door.schema)
+    if least is None:
+        least, left = _ask_least(door, run, left, n_rows)
+    error, bearable = _bearable(whole, left, n_rows, columns)
+    finer = max(USUAL_LEAST / max(least, _CLEAR * error / n_rows), 1.0) ** (1 / columns)
     side = round(min(bearable * finer, _MOST[columns] * min(finer, _FINER)))
     grid = Grid.over(door.schema, max(side, _FEWEST))
-    counts = _ask_counts(door, run, grid, for_cells)
+    counts = _ask_counts(door, run, grid, left)
     return CountedGrid(
         grid,
         counts.value.reshape(grid.sides),
         counts.standard_error,
         n_rows,
         number.standard_error,
+        least,
         (_HIDDEN,) if round(bearable) <= _FEWEST else (),
     )
+
+
+def _bearable(view: TableView, share: Share, n_rows: float, columns: int) -> tuple[float, float]:
+    """Return the error of a count, and how many cells along an axis the rows bear."""
+    error = math.hypot(view.table_error(share, 1), _CHANCE)
+    return error, (n_rows / (_ROWS_OF_A_CELL * error)) ** (1 / columns)
+
+
+def _ask_least(door: PointRows, run: Run, share: Share, n_rows: float) -> tuple[float, Share]:
+    """Return the smallest share of the rows that is a cluster, and what is left to spend.
+
+    In three columns cells are wide for any clusters, and neighbours never have much in common.
+    """
+    look, columns = share.take(_LOOK), len(door.schema)
+    left, view = share.remainder(look), door.cut(run.meter, run.seed, [_uncut(0)])
+    side = round(min(_bearable(view, left, n_rows, columns)[1], _MOST[columns]))
+    if columns != 2 or side <= _FEWEST:
+        return USUAL_LEAST, share
+    grid = Grid.over(door.schema, side)
+    seen = _ask_counts(door, run, grid, look, "first look at cells")
+    table = seen.value.reshape(grid.sides)
+    return (_SMALL if _too_wide(table, seen.standard_error, n_rows) else USUAL_LEAST), left
+
+
+def _too_wide(table: Floats, error: float, n_rows: float) -> bool:
+    """Return whether rows lie in places narrower than the cells of a noisy table."""
+    table = np.where(table > _CROWDED * n_rows, 0, table)
+    alone = float((table**2).sum()) - table.size * error**2 - n_rows  # without noise and chance
+    beside = max(float((table[1:] * table[:-1]).sum()), float((table[:, 1:] * table[:, :-1]).sum()))
+    share = float(np.interp(max(table.shape), _OF_SIDES, _ALIKE))
+    # The square of Laplace noise has five times the variance that a product of two has.
+    doubt = error**2 * math.sqrt(table.size * (5 * share**2 + 1))
+    return share * alone - beside > _SURE * doubt
 
 
 def _less_noisy(view: TableView, budget: Share) -> Share:
@@ -137,8 +178,10 @@ def _less_noisy(view: TableView, budget: Share) -> Share:
     return pure
 
 
-def _ask_counts(door: PointRows, run: Run, grid: Grid, share: Share) -> Noisy:
-    seed, name, cuts = run.another_seed(), "counts of cells", _cuts_of(grid)
+def _ask_counts(
+    door: PointRows, run: Run, grid: Grid, share: Share, name: str = "counts of cells"
+) -> Noisy:
+    seed, cuts = run.another_seed(), _cuts_of(grid)
     if len(cuts) == 1:
         return door.cut(run.meter, seed, cuts).ask_histograms(name, share)
     plane = [_plane_of(door, grid)] if len(cuts) > 2 else []

@@ -13,7 +13,7 @@ import pyarrow as pa
 from privclust._typing import Floats, Indices
 from privclust.clustering.labelled_cells import check_cell_labels, clusterer_fact
 from privclust.density.grid_counts import CountedGrid, Grid
-from privclust.density.task import DENSITY, LEAST
+from privclust.density.task import DENSITY, USUAL_LEAST
 from privclust.exceptions import ReleaseError
 from privclust.notes import Note
 from privclust.release.facts import Facts, Listing, size_table
@@ -61,6 +61,7 @@ def counts_from_release(release: Release) -> CountedGrid:
         float(arrays["counts_error"][0]),
         float(arrays["n_rows"][0]),
         float(arrays["n_rows_error"][0]),
+        float(release.parameters.get("least", USUAL_LEAST)),
         hidden,
     )
 
@@ -145,7 +146,7 @@ def _check(release: Release) -> None:
         raise ReleaseError("The cells of a density are wider than 0; correct 'widths'.")
     if any(len(arrays[name]) != 1 for name in ("counts_error", "n_rows", "n_rows_error")):
         raise ReleaseError("A density has one number of rows and one of each error; correct it.")
-    least = release.parameters.get("least", LEAST.default)
+    least = release.parameters.get("least", USUAL_LEAST)
     if isinstance(least, bool) or not isinstance(least, int | float) or not 0 < least < 1:
         raise ReleaseError("The least share of a cluster is above 0 and below 1; correct 'least'.")
     check_not_negative(release, "counts_error", "n_rows", "n_rows_error")

@@ -5,11 +5,15 @@ from __future__ import annotations
 from privclust.parameters import SHARE, Parameter
 from privclust.tasks import Task, Variant
 
+# Of most densities.
+USUAL_LEAST = 0.01
 LEAST = Parameter(
     "least",
     SHARE,
-    0.01,
+    None,
     "Smallest share of the rows that is a cluster.",
+    also=(None,),
+    shown="found by a first look",
     label="Smallest share of the rows that is a cluster",
 )
 DENSITY = Task(
