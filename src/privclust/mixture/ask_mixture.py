@@ -33,7 +33,7 @@ _BACKGROUND = 0.02
 # The start's share of the budget: so much over the signal of a component, within these. No step
 # finds out of a wrong optimum that the start is in.
 _SHARE = {"pure": 240.0, "zcdp": 36.0}
-_SHARES = 0.33, 0.6
+_SHARES = 0.33, 0.5
 # Below such a signal centres of k-means are the better start, and often the better answer.
 _CENTRES_BELOW = {"pure": 180.0, "zcdp": 30.0}
 _DOUBTED_BELOW = {"pure": 300.0, "zcdp": 60.0}
