@@ -61,6 +61,15 @@ BENCHMARKS = (
         "synthetic",
         (
             "synthetic.py",
+            *(
+                f"synthetic.py --methods tables,independent {budget}"
+                for budget in (
+                    "--epsilon 3",
+                    "--epsilon 0.2",
+                    "--delta 0",
+                    "--epsilon 0.2 --delta 0",
+                )
+            ),
             "synthetic.py --methods mst",
             "synthetic.py --methods aim --runs 1",
             "synthetic.py --drawn --pictures --page docs/research/synthetic.md",
@@ -73,7 +82,11 @@ BENCHMARKS = (
     ),
     Benchmark("shapes", ("shapes.py shapes", "shapes.py page")),
     Benchmark("mixture-fits", ("shapes_mixture.py fits --page docs/research/mixture.md",)),
-    Benchmark("scale", ("scale.py",), "cpu"),
+    Benchmark(
+        "scale",
+        ("scale.py --rows 2000000 10000000 --pairs 10000000 --setting medium",),
+        "cpu",
+    ),
 )
 
 
