@@ -23,6 +23,8 @@ def tests(given: Given) -> Iterator[Row]:
     epsilons = given.pick((0.5, 1.0, 2.5), (0.1, 0.5, 2.5), EPSILONS)
     runs = given.often(3, 10, 30)
     found = scored(given, epsilons, runs)
+    if not found["F"]:  # no set is there
+        return
     for measure, scores in found.items():
         yield from against_chance(measure, scores, runs)
         yield from trends(measure, scores, epsilons, runs)

@@ -52,6 +52,19 @@ def test_every_experiment_of_the_papers_runs_without_data(name, tmp_path, monkey
     assert all(row[key] for row in kept for key in ("seed", "commit", "date", "machine", "runs"))
 
 
+# What these are about is not chosen by name.
+WITHOUT_NAMES = {
+    *("tau-leakage", "tau-columns", "dilca-synthetic"),
+    *("targets-solver", "targets-adaptation", "targets-bounds"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(papers.experiments.EXPERIMENTS.keys() - WITHOUT_NAMES))
+def test_a_set_that_an_experiment_does_not_have_gives_no_rows(name):
+    given = papers.given.Given("tiny", sets=("absent",))
+    assert list(papers.experiments.EXPERIMENTS[name].rows(given)) == []
+
+
 def test_rows_of_one_set_replace_those_of_the_same_set_alone(tmp_path):
     given, row = papers.given.Given("tiny"), papers.given.row
     for value, name in ((1.0, "a"), (2.0, "b"), (3.0, "a")):
