@@ -67,7 +67,7 @@ def drawn_matrices(given: Given) -> Iterator[MatrixSet]:
 
 
 def found_sizes(given: Given) -> Iterator[Row]:
-    """DP-τCC with the true numbers of clusters, and with numbers, rounds and h of its own."""
+    """DP-τCC with the true numbers of clusters, with a guess, and with numbers of its own."""
     runs = given.often(1, 3, 30)
     drawn = given.pick((), (), drawn_matrices(given))
     for data in chain(matrices(given), drawn):
@@ -77,6 +77,7 @@ def found_sizes(given: Given) -> Iterator[Row]:
             letter = {"epsilon": at, "n_rounds": 4, "noise": "published"}
             for method, model in {
                 "the paper, K and L given": PrivateTauCoclustering(k, k, **letter),
+                "the paper, K = L = 5": PrivateTauCoclustering(5, 5, **letter),
                 "repaired, K and L given": PrivateTauCoclustering(k, k, epsilon=at, n_rounds=4),
                 "K, L and I found": PrivateTauCoclustering(**auto),
                 "K, L, I and h found": PrivateTauCoclustering(**auto, choice_share="auto"),

@@ -51,6 +51,7 @@ TABLES: dict[str, Callable[[Rows], str]] = {
         "tau-beyond",
         gains(
             ("K, L and I found", "the paper, K and L given"),
+            ("K, L and I found", "the paper, K = L = 5"),
             ("K, L and I found", "repaired, K and L given"),
             ("K, L, I and h found", "K, L and I found"),
         ),
