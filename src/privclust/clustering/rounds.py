@@ -33,7 +33,7 @@ _LEAST_KEPT, _MOST_KEPT, _BY_NOISE = 0.6, 0.95, 0.8
 # their cell or in radii, whichever is less, and by this much of that.
 _RESEEDED, _SPLIT_SPREAD = 1.5, 0.5
 _LEAST_LEFT = 0.02  # of the mean square distance, after a move, unless less is seen clearly
-_SYNTHETIC_ROWS = 4000
+_SYNTHETIC_ROWS = 1000
 _UNSEEN_CELLS = 500
 
 
