@@ -201,6 +201,7 @@ class PrivateEstimator(BaseEstimator):
         )
         self._count_uncharged()
         published = self._release_fields()
+        published["arrays"] = published["arrays"] | self._keep_missing(result)
         published["parameters"] = {**published["parameters"], **parameters_of(notes)}
         self._release = Release(kind=self._kind, privacy=self.privacy_, **published)
         self.__dict__.pop("_scored", None)
@@ -214,6 +215,21 @@ class PrivateEstimator(BaseEstimator):
             yield from bound_notes(*placed, self.schema_)
         if number is not None:
             yield from delta_notes(number, budget, unit)
+        counted = getattr(result, "missing", None)
+        if counted is not None and number is not None:
+            yield from counted.notes(float(number.value.sum()))
+
+    def _keep_missing(self, result: Any) -> dict[str, Any]:
+        """Keep how many values rules stood for, if that was asked; return it for the release."""
+        for name in ("missing_counts_", "missing_counts_error_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        counted = getattr(result, "missing", None)
+        if counted is None:
+            return {}
+        self.missing_counts_: dict[str, float] = counted.by_name()
+        self.missing_counts_error_: float = counted.counts.standard_error
+        arrays: dict[str, Any] = counted.arrays()
+        return arrays
 
     def _budget(self) -> Budget:
         if self.budget is None:

@@ -17,6 +17,7 @@ from privclust._typing import Floats
 from privclust.budget import Budget
 from privclust.data.public import Noisy
 from privclust.schema.coordinates import Coordinates
+from privclust.schema.facts import Box, Categories
 from privclust.schema.schema import Schema
 from privclust.unit import Unit
 from privclust.unit.words import words_of
@@ -121,6 +122,22 @@ def missing_notes(names: Sequence[str], missing: Noisy, n_rows: float) -> Iterat
                 "missing or cannot be read as declared; run privclust check on the rows, or ignore "
                 "the column.",
             )
+
+
+def category_notes(schema: Schema, shares: Floats, errors: Floats, n_rows: float) -> Iterator[Note]:
+    """Yield a note for each column that has mostly missing or unlisted values, where these count.
+
+    ``shares``, ``errors``: (n_coordinates,), the share of each category among all rows.
+    """
+    for column in Coordinates(schema).categorical:
+        fact = column.fact
+        if isinstance(fact, Box):
+            continue
+        n_listed = len(fact.values) if isinstance(fact, Categories) else len(fact.edges) - 1
+        beyond = slice(column.start + n_listed, column.places.stop)
+        error = n_rows * float(np.linalg.norm(errors[beyond]))
+        unread = Noisy(np.array([n_rows * float(shares[beyond].sum())]), error)
+        yield from missing_notes([column.name], unread, n_rows)
 
 
 def delta_notes(number: Noisy, budget: Budget, unit: Unit) -> Iterator[Note]:

@@ -7,6 +7,7 @@ that help pages are quick.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -70,22 +71,24 @@ class Whole(Kind):
 
 @dataclass(frozen=True)
 class Number(Kind):
-    """Finite numbers above 0 and below ``below``."""
+    """Finite numbers above 0, or from 0 on, and below ``below``."""
 
     below: float = float("inf")
+    or_zero: bool = False
 
     @property
     def words(self) -> str:  # type: ignore[override]
         """What is allowed."""
         below = "" if self.below == float("inf") else f" and below {self.below:g}"
-        return f"a number above 0{below}"
+        return f"a number {'from 0 on' if self.or_zero else 'above 0'}{below}"
 
     def allows(self, value: Any) -> bool:
         """Return whether a value is such a number."""
         try:
-            return not isinstance(value, bool) and 0 < float(value) < self.below
+            number = math.nan if isinstance(value, bool) else float(value)
         except (TypeError, ValueError):
             return False
+        return 0 < number < self.below or (self.or_zero and number == 0)
 
 
 @dataclass(frozen=True)

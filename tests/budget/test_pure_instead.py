@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from privclust import Budget, PrivateKMeans, Release
+from privclust import Box, Budget, PrivateKMeans, Release, Schema
 from privclust.budget import Loss
 from privclust.exceptions import BudgetExceededError
 from privclust.privacy.meter import Meter
@@ -66,12 +66,17 @@ def test_what_is_counted_by_rho_is_spent_in_rho(budget, or_pure):
         meter.charge("all of it", Loss.of_pure(budget.epsilon))
 
 
-def test_pure_epsilon_is_for_the_whole_untouched_budget_alone():
-    meter = Meter(BUDGET, or_pure=True)
-    assert meter.pure_share(BUDGET.whole) == Budget("0.2").whole
-    assert meter.pure_share(BUDGET.whole.take("0.9")) is None
-    meter.charge("something", Loss.of_pure(Fraction(1, 1000)))
-    assert meter.pure_share(BUDGET.whole) is None
+def test_a_share_may_be_spent_in_pure_epsilon_as_long_as_all_others_were():
+    meter, whole = Meter(BUDGET, or_pure=True), Budget("0.2").whole
+    assert meter.pure_share(BUDGET.whole) == whole
+    parts = [meter.pure_share(BUDGET.whole.take(part)) for part in ("0.9", "0.1")]
+    assert parts == [whole.take("0.9"), whole.take("0.1")]
+    for part in parts:
+        meter.charge("something", Loss.of_pure(part.amount))
+    assert meter.spent.pure == BUDGET.epsilon
+    other = Meter(BUDGET, or_pure=True)
+    other.charge("something", Loss(None, BUDGET.amount / 10))
+    assert other.pure_share(BUDGET.whole.take("0.1")) is None
     pure = Budget(1)
     assert Meter(pure, or_pure=True).pure_share(pure.whole) is None
 
@@ -101,14 +106,26 @@ def test_few_rows_in_few_columns_are_clustered_as_without_delta():
     assert model.privacy_.delta == BUDGET.delta
 
 
+RULED = Schema({name: Box(-1, 1, missing=0) for name in ("x", "y")})
+
+
+@pytest.mark.parametrize(
+    "changes", [{"profile_share": 0.1}, {"schema": RULED, "bounds": None}], ids=["profiles", "rule"]
+)
+def test_profiles_and_counts_of_missing_values_follow_in_pure_epsilon(changes):
+    model, without = fitted(**changes), fitted(delta=0, **changes)
+    assert_array_equal(model.cluster_centers_, without.cluster_centers_)
+    assert spends_pure(model)
+    assert model.privacy_.spent.pure == model.privacy_.epsilon
+
+
 @pytest.mark.parametrize(
     ("rows", "changes", "method"),
     [
         (ROWS[np.arange(60_000) % 3000], {"n_clusters": 3}, "cells"),
-        (ROWS, {"profile_share": 0.1}, "grid"),
         (ROWS, {"delta": 0, "budget": Budget.of_rho(BUDGET.amount, 1e-6)}, "grid"),
     ],
-    ids=["many rows", "profiles", "budget of rho"],
+    ids=["many rows", "budget of rho"],
 )
 def test_other_fits_spend_rho_and_all_of_it(rows, changes, method):
     model = fitted(rows, **changes)

@@ -472,7 +472,8 @@ def test_every_number_of_a_report_stands_beside_its_own_cluster():
         ["number of rows", "400 ± 4", "300 ± 8", "200 ± 6", "100 ± 2", "about 1,000"],
         ["income", "900 ± 10", "512 ± 22", "200 ± 16", "100 ± 4", "560"],
         [
-            "visits<small>missing values counted as 5</small><small>no clear difference</small>",
+            "visits<small>missing values counted as 5 (number not asked)</small>"
+            "<small>no clear difference</small>",
             *("10 ± 12", "hidden by noise", "40 ± 18", "5 ± 6", "19"),
         ],
         ["age", "60 ± 8", "42 ± 20", "80 ± 14", "20 ± 2", "54"],

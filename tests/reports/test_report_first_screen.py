@@ -295,8 +295,9 @@ def test_findings_come_first_and_nothing_is_cut(chromium, pages, name, screen):
 def test_dates_are_dates_and_missing_values_have_their_rule_beside_the_centre(pages):
     page = (pages / "hospital.html").read_text("utf-8")
     assert re.search(r"date of birth later <span>\((19|20)\d\d-\d\d-\d\d, on average", page)
-    assert re.search(r"creatinine<small>missing values counted as 1.1 mg/dl</small>", page)
-    assert "Missing values of creatinine were counted as 1.1 mg/dl." in page
+    rule, number = "counted as 1.1 mg/dl", r"\([\d,]+ ± \d+\)"
+    assert re.search(rf"creatinine<small>missing values {rule} {number}</small>", page)
+    assert re.search(rf"Missing values of creatinine {number} were {rule}\.", page)
     assert (
         "Missing values of ward were counted as a category, and their share is in the table" in page
     )

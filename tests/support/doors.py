@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 from privclust.privacy.meter import Meter
 from support.transcripts import Transcript
 from support.views import plenty_of
@@ -14,6 +16,12 @@ class PairOfDoors:
         self._doors, self._plenty = doors, plenty_of(budget)
         self.schema, self.domain = doors[0].schema, doors[0].domain
         self.transcripts = []
+
+    def within(self, schema, *, gap):
+        other = copy(self)  # which shares the list of transcripts
+        other._doors = [door.within(schema, gap=gap) for door in self._doors]
+        other.schema, other.domain = schema, other._doors[0].domain
+        return other
 
     def _paired(self, views):
         self.transcripts.append(Transcript(views))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
+
+import numpy as np
 
 from privclust.budget import Budget
 from privclust.categories.learn import (
@@ -25,6 +27,7 @@ from privclust.estimator import PrivateEstimator
 from privclust.exceptions import ParameterError, SchemaError
 from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
+from privclust.notes import Note, category_notes
 from privclust.opening.rows import Opened, PublicFacts, open_table
 from privclust.parameters import WHOLE
 from privclust.plan import Plan, rehearse
@@ -289,6 +292,14 @@ class PrivateDilca(CategoricalEstimator):
 
     def _noisy_number(self, result: MetricResult) -> Noisy:
         return result.learned.n_rows
+
+    def _common_notes(self, unit: Unit, budget: Budget, result: MetricResult) -> Iterator[Note]:
+        """Yield also which columns have mostly missing or unlisted values, by their histograms."""
+        yield from super()._common_notes(unit, budget, result)
+        found = next(iter(result.learned.estimates.values()))
+        n_rows = max(float(found.n_rows), 1.0)
+        errors = np.sqrt(np.broadcast_to(found.margin_variances, found.margins.shape))
+        yield from category_notes(self.schema_, found.margins / n_rows, errors / n_rows, n_rows)
 
     def _options(self, schema: Schema) -> Options:
         names = schema.names if self.targets is None else tuple(self.targets)

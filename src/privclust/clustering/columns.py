@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.notes import Note
+from privclust.notes import Note, category_notes
 from privclust.schema.coordinates import SPREAD, Coordinates, assumed_shares
 from privclust.schema.schema import Schema
 
@@ -143,6 +143,19 @@ def _list_shares(shares: Mapping[str, float]) -> str:
 def percent(share: float) -> str:
     """Return a share as a reader expects it."""
     return f"{100 * share:.0f} %"
+
+
+def shares_notes(schema: Schema, places: Floats, sizes: Floats, errors: Any) -> Iterator[Note]:
+    """Yield a note for each column of categories whose values are mostly missing or not listed.
+
+    ``places``: (n_places, n_coordinates), with their standard errors or None. ``sizes``:
+    (n_places,).
+    """
+    rows = np.maximum(sizes, 0)
+    weights = rows / max(float(rows.sum()), 1e-300)
+    noise = np.zeros(places.shape) if errors is None else errors
+    of_all = np.sqrt(weights**2 @ noise**2)
+    yield from category_notes(schema, weights @ places, of_all, float(rows.sum()))
 
 
 def centre_notes(

@@ -19,10 +19,11 @@ from privclust.clustering.auto import ask_auto, ask_with_chosen_k
 from privclust.clustering.cautious import cautious
 from privclust.clustering.cells import Method, ask_cells
 from privclust.clustering.choose_k import DEFAULT_RANGE
-from privclust.clustering.columns import centre_notes, uneven_sentence
+from privclust.clustering.columns import centre_notes, shares_notes, uneven_sentence
 from privclust.clustering.grid import grid
 from privclust.clustering.lloyd import ask_lloyd
 from privclust.clustering.measuring import MEASURING, Working, ask_working_range, check_measurable
+from privclust.clustering.missing import ask_missing, split_for_missing
 from privclust.clustering.plan import INERTIA, Planned, synthetic_rows
 from privclust.clustering.predicting import PointLabels
 from privclust.clustering.refine import errors_in_data_units, with_doubt
@@ -52,13 +53,13 @@ class RowsEstimator(PrivateEstimator):
     """A private estimator of rows of numbers and categories, with a schema or bounds."""
 
     _parameters: ClassVar[Any] = (RESCALE,)
-
     schema: Any
     bounds: tuple[Any, Any] | None
     unit: Unit | str
     rescale: bool | None
-    metric: str = "mismatch"  # only some subclasses define these two
+    metric: str = "mismatch"  # only some subclasses define what follows
     profile_share: float | None = None
+    missing_share: float = 0
     scale: str = "declared"
     schema_: Schema
 
@@ -74,7 +75,6 @@ class RowsEstimator(PrivateEstimator):
         facts = declared, int(n_rows), self._scaling(declared), self._measures
         return Planned(self, self._budget(), *facts)
 
-    # Measured spreads, for those that have the parameter.
     @property
     def _measures(self) -> bool:
         return self.scale == "measured"
@@ -93,7 +93,7 @@ class RowsEstimator(PrivateEstimator):
 
     def _open(self, X: Any, public: Any = None) -> Opened:
         schema = self._declared_schema()
-        if schema is not None:  # one that cannot be used is refused before anything is opened
+        if schema is not None:  # refused before anything is opened
             self._check_scale(schema)
             self._region(schema)
         return open_points(X, schema=schema, bounds=self.bounds, unit=unit_from(self.unit))
@@ -110,13 +110,9 @@ class RowsEstimator(PrivateEstimator):
         metric = {"metric": self._metric(self.schema_)} if self.schema_.categorical else {}
         return metric | ({"scale": self.scale} if self._measures else {})
 
-    def _used_schema(
-        self, schema: Schema, working: Working | None
-    ) -> tuple[Schema, dict[str, Any]]:
+    def _used_schema(self, schema: Schema, working: Working | None) -> tuple[Schema, Any]:
         """Return the schema that a fit used, and how much its columns count."""
-        if working is None:
-            return schema, self._scaling(schema)
-        return working.schema, {"rescale": True, "gap": working.gap}
+        return (schema, self._scaling(schema)) if working is None else working.used
 
     def _check_scale(self, schema: Schema) -> None:
         if self._measures:
@@ -151,9 +147,10 @@ class RowsEstimator(PrivateEstimator):
         """Return whether distances are measured in units of the declared widths."""
         if self.rescale is not None:
             return bool(self.rescale)
-        if self._measures:
-            return True
-        return self.schema is not None and schema.ball is None
+        return self._measures or (self.schema is not None and schema.ball is None)
+
+    def _advice(self) -> Iterator[str]:
+        return advice(self)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -166,7 +163,6 @@ class KMeansEstimator(PointLabels, RowsEstimator):
 
     _kind = "kmeans"
     _parameters: ClassVar[Any] = (replace(N_CLUSTERS, also=()), RESCALE)
-
     n_clusters: Any
 
     def plan(
@@ -200,9 +196,6 @@ class KMeansEstimator(PointLabels, RowsEstimator):
         return replace(plan, notes=(*assumed, *plan.notes))
 
     # The steps of a fit.
-    def _advice(self) -> Iterator[str]:
-        return advice(self)
-
     def _check_before_charge(self, door: PointRows, public: Any = None) -> None:
         check_clusters(self._n_clusters_or(max(DEFAULT_RANGE)), door.domain.dimension)
         if self.profile_share is not None:
@@ -211,12 +204,16 @@ class KMeansEstimator(PointLabels, RowsEstimator):
 
     def _n_clusters_or(self, otherwise: int) -> int:
         """Return the number of clusters, or another one if it is to be chosen."""
-        if self.n_clusters is None:
-            return DEFAULT_CLUSTERS
-        return otherwise if self.n_clusters == AUTO else int(self.n_clusters)
+        given = DEFAULT_CLUSTERS if self.n_clusters is None else self.n_clusters
+        return otherwise if given == AUTO else int(given)
 
     def _ask(self, door: PointRows, run: Run, public: Any = None) -> KMeansResult:
-        share, for_profiles = histograms.split_for_histograms(run.budget.whole, self.profile_share)
+        share, rest = split_for_missing(run.budget.whole, door.schema, self.missing_share)
+        result = self._ask_within(door, run, share)
+        return replace(result, missing=ask_missing(door, run, rest))
+
+    def _ask_within(self, door: PointRows, run: Run, share: Share) -> KMeansResult:
+        share, for_profiles = histograms.split_for_histograms(share, self.profile_share)
         working, share = self._ask_working(door, run, share)
         within = door.within(working.schema, gap=working.gap) if self._measures else door
         view = within.private(run.meter, run.seed)
@@ -228,9 +225,7 @@ class KMeansEstimator(PointLabels, RowsEstimator):
         asked = histograms.ask_histograms(view, for_profiles, result.centres, working.schema)
         return replace(result, profiles=asked)
 
-    def _ask_clusters(
-        self, view: PointsView, share: Share, rng: np.random.Generator
-    ) -> KMeansResult:
+    def _ask_clusters(self, view: PointsView, share: Share, rng: Any) -> KMeansResult:
         """Run the algorithm of the subclass."""
         raise NotImplementedError
 
@@ -264,10 +259,13 @@ class KMeansEstimator(PointLabels, RowsEstimator):
     def _common_notes(self, unit: Unit, budget: Budget, result: KMeansResult) -> Iterator[Note]:
         """Yield also what centres that saw the rows say of their columns."""
         yield from super()._common_notes(unit, budget, result)
-        if result.learned is not None or signal_of(result.notes) != "seen":
+        if signal_of(result.notes) != "seen":
             return
-        sizes = self.cluster_sizes_, self.cluster_sizes_error_
-        yield from centre_notes(self.schema_, self._scaled, self.cluster_centers_, *sizes)
+        centers, sizes = self.cluster_centers_, self.cluster_sizes_
+        yield from shares_notes(self.schema_, centers, sizes, self.cluster_centers_error_)
+        if result.learned is None:
+            about = centers, sizes, self.cluster_sizes_error_
+            yield from centre_notes(self.schema_, self._scaled, *about)
 
     def _release_fields(self) -> dict[str, Any]:
         n_clusters = len(self.cluster_centers_)
@@ -326,26 +324,27 @@ class PrivateKMeans(KMeansEstimator):
     method : {"auto", "cells", "cautious", "grid", "lloyd"}, default="auto"
         ``"cells"`` clusters noisy counts of many small cells; ``"cautious"`` starts at the mean and
         moves only as far as the noise can be trusted; ``"grid"`` counts the cells of a grid along
-        the widest columns, at most three; ``"lloyd"`` is the noisy Lloyd iteration of the
-        literature. ``"auto"`` runs ``"cells"``, or, if the noisy number of rows is small,
-        ``"grid"`` for few columns, unless a probe (5 % of the budget) finds the rows crowded, and
-        ``"cautious"`` for more. Such a grid has less noise in pure ε, so ``"auto"`` then spends ε
-        alone, which keeps the promise; not with a ledger, a budget of ρ, or ``profile_share``.
+        the widest columns, at most three; ``"lloyd"`` is the literature's noisy iteration.
+        ``"auto"`` runs ``"cells"``, or, for few rows, ``"grid"`` in few columns and ``"cautious"``
+        in more. A grid has less noise in pure ε, so ``"auto"`` then spends ε alone, which keeps the
+        promise; not with a ledger or a budget of ρ.
         ``"subcluster"`` is the former word for ``"cells"``; it warns and will go.
     metric : {"auto", "mismatch", "dilca"}, default="auto"
         How categories are compared. With ``"mismatch"`` any two different ones are equally far
         apart; with ``"dilca"`` half of the budget is spent on learning from the other columns how
-        far apart they are, as in :class:`PrivateDilca`, and the distances are released too. Rows
-        are then clustered along a few axes, which cost nothing more. ``"auto"`` learns this if all
-        columns are categories and δ is zero, because mismatches would then be lost in the noise.
+        far apart they are, as in :class:`PrivateDilca`, and the distances are released too.
+        ``"auto"`` learns this if all columns are categories and δ is zero, because mismatches would
+        then be lost in the noise.
     profile_share : float or None, default=None
         The share of the budget, such as 0.1, that pays for histograms: one for every numeric column
         in every cluster.
+    missing_share : float, default=0.02
+        The share of the budget that counts missing values for which a rule stands, in columns with
+        ``missing=`` a constant or ``"omit"``; 0, or no such column, asks nothing.
     scale : {"declared", "measured"}, default="declared"
         What makes numbers alike. ``"declared"``: their declared widths, by public facts alone.
         ``"measured"`` spends 6 % of the budget on finding a range that the rows of each number
-        fill, and counts in deviations; it helps where bounds are loose, and costs where they are
-        good.
+        fill, and counts in deviations; it helps where bounds are loose.
     rescale : bool or None, default=None
         Measure distances in units of the declared width of each column. This replaces a scaler,
         which would leak. ``None`` means True with a schema that has no ball, and False with bounds.
@@ -368,14 +367,10 @@ class PrivateKMeans(KMeansEstimator):
     method_ : str
         The algorithm that ran: ``"cells"``, ``"cautious"``, ``"grid"``, ``"lloyd"`` or
         ``"summary"``.
-    cluster_sizes_ : ndarray of shape (n_clusters,)
-        Noisy numbers of rows nearest to each centre; they can be negative.
-    cluster_sizes_error_ : ndarray of shape (n_clusters,)
-        The standard error of each of them.
-    profile_counts_ : ndarray of shape (n_clusters, n_numbers, 10)
+    cluster_sizes_, cluster_sizes_error_ : ndarray of shape (n_clusters,)
+        Noisy numbers of rows nearest to each centre, which can be negative, and their errors.
+    profile_counts_, profile_counts_error_ : ndarray of shape (n_clusters, n_numbers, 10)
         Noisy histograms of the numeric columns in each cluster; only with ``profile_share``.
-    profile_counts_error_ : ndarray of shape (n_clusters, n_numbers, 10)
-        The standard errors of their counts.
     profile_edges_ : ndarray of shape (n_numbers, 11)
         The edges of their cells, in the units of the data.
     metric_ : CategoricalMetric
@@ -384,6 +379,10 @@ class PrivateKMeans(KMeansEstimator):
         ``context``.
     cell_error_ : float
         The standard error of the noise on a cell of the tables that it was learned from.
+    missing_counts_ : dict of str to float
+        About how many values a rule stood for in each column; only where ``missing_share`` paid.
+    missing_counts_error_ : float
+        The standard error of each of these numbers.
     privacy_ : PrivacyStatement
         What is promised, and which questions were asked.
     schema_ : Schema
@@ -398,9 +397,8 @@ class PrivateKMeans(KMeansEstimator):
     Notes
     -----
     Labels of the training rows and their inertia are exact statements about private rows. They are
-    not kept: ``fit_predict`` and ``score`` return them to the holder of the rows. No inertia is
-    released either, which would cost one more question; :meth:`PrivateSummary.inertia` has one,
-    with its error.
+    not kept: ``fit_predict`` and ``score`` return them to the holder of the rows. A released
+    inertia, with its error, is in :meth:`PrivateSummary.inertia`.
 
     Examples
     --------
@@ -425,6 +423,7 @@ class PrivateKMeans(KMeansEstimator):
         method: Literal["auto", "cells", "cautious", "grid", "lloyd"] = "auto",
         metric: Literal["auto", "mismatch", "dilca"] = "auto",
         profile_share: float | None = None,
+        missing_share: float = 0.02,
         scale: Literal["declared", "measured"] = "declared",
         rescale: bool | None = None,
         random_state: int | None = None,
@@ -441,6 +440,7 @@ class PrivateKMeans(KMeansEstimator):
         self.method = method
         self.metric = metric
         self.profile_share = profile_share
+        self.missing_share = missing_share
         self.scale = scale
         self.rescale = rescale
         self.random_state = random_state
@@ -452,15 +452,15 @@ class PrivateKMeans(KMeansEstimator):
         run = super()._run(charged)
         return replace(run, meter=Meter(run.budget, or_pure=not run.charged))
 
-    def _ask(self, door: PointRows, run: Run, public: Any = None) -> KMeansResult:
+    def _ask_within(self, door: PointRows, run: Run, share: Share) -> KMeansResult:
         if self._metric(door.schema) != "dilca":
-            return super()._ask(door, run, public)
+            return super()._ask_within(door, run, share)
         from privclust.clustering.learned_metric import ask_by_learned_metric
 
-        def ask(view: PointsView, share: Share) -> KMeansResult:
-            return self._ask_clusters(view, share, run.public_rng)
+        def ask(view: PointsView, part: Share) -> KMeansResult:
+            return self._ask_clusters(view, part, run.public_rng)
 
-        return ask_by_learned_metric(door, run, self._n_clusters_or(DEFAULT_CLUSTERS), ask)
+        return ask_by_learned_metric(door, run, share, self._n_clusters_or(DEFAULT_CLUSTERS), ask)
 
     def _ask_clusters(
         self, view: PointsView, share: Share, rng: np.random.Generator

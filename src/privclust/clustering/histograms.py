@@ -16,10 +16,10 @@ from privclust.budget import Budget, Share
 from privclust.clustering.agreement import cluster_by_agreement
 from privclust.clustering.choose_k import choose_n_clusters
 from privclust.clustering.from_cells import most_clusters
+from privclust.clustering.missing import in_currency, table_error
 from privclust.clustering.result import ClusterProfiles, SummaryResult
 from privclust.data.points.view import PointsView
 from privclust.data.public import Noisy
-from privclust.data.question import Term
 from privclust.exceptions import ParameterError, ReleaseError
 from privclust.notes import signal_of
 from privclust.schema.coordinates import Coordinates
@@ -50,7 +50,8 @@ def ask_histograms(view: PointsView, share: Share, centres: Floats, schema: Sche
     low, high = view.domain.box_in_unit_ball()
     parts = np.arange(1, N_CELLS) / N_CELLS
     edges = low[places, None] * (1 - parts) + high[places, None] * parts
-    return view.ask_cluster_histograms("profiles", centres, places, edges, share)
+    paid = in_currency(view, share)
+    return view.ask_cluster_histograms("profiles", centres, places, edges, paid)
 
 
 def profile_arrays(profiles: Noisy, schema: Schema) -> dict[str, Any]:
@@ -100,14 +101,9 @@ def histogram_note(
 ) -> str:
     """Return how good the histograms will be, and what share they need to be good."""
     rows = max(n_rows / n_clusters, 1.0)
-    amount = float(budget.amount)
-    change = Term.cells().over(unit.one_step)
-    if budget.currency == "pure":
-        needed = 2 * np.sqrt(2) * change.l1 * n_columns / (amount * _POINTS * rows)
-        points = _POINTS * needed / profiles
-    else:
-        needed = 2 * change.square * n_columns / (amount * (_POINTS * rows) ** 2)
-        points = _POINTS * np.sqrt(needed / profiles)
+    points = 2 * table_error(budget.whole.take(profiles), unit, n_columns) / rows
+    needed = 2 * table_error(budget.whole, unit, n_columns) / (_POINTS * rows)
+    needed = needed if budget.currency == "pure" else needed**2
     part = "more than all" if needed >= 1 else f"a share of {needed:.2g}"
     return (
         f"Profiles of clusters of {rows:,.0f} rows: two errors are {100 * points:.2g} % of their "

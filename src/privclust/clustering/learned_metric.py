@@ -174,17 +174,21 @@ def check_metric_can_be_learned(door: PointRows) -> None:
 
 
 def ask_by_learned_metric(
-    door: PointRows, run: Run, n_clusters: int, cluster: Callable[[PointsView, Share], Any]
+    door: PointRows,
+    run: Run,
+    budget: Share,
+    n_clusters: int,
+    cluster: Callable[[PointsView, Share], Any],
 ) -> KMeansResult:
     """Learn a metric, and cluster the rows as points of its axes.
 
     ``cluster``: clusters the rows of a view within a share.
     """
-    for_metric = run.budget.whole.take(METRIC)
+    for_metric = budget.take(METRIC)
     view = door.table(run.meter, run.seed)
     learned = ask_point_metric(view, for_metric, door.schema, n_clusters)
     points = view.as_points(learned.points, learned.radius)
-    found: KMeansResult = cluster(points, run.budget.remainder(for_metric))
+    found: KMeansResult = cluster(points, budget.remainder(for_metric))
     places = points.domain.to_data_units(found.centres)
     values = np.concatenate(learned.points.points)
     table = learned.centers(places, door.schema)

@@ -50,6 +50,11 @@ class Working:
     gap: float | None  # the gap of categories among such numbers
     notes: tuple[Note, ...] = ()
 
+    @property
+    def used(self) -> tuple[Schema, dict[str, Any]]:
+        """The schema, and how much its columns count; see ``Coordinates.scales``."""
+        return self.schema, {"rescale": True, "gap": self.gap}
+
 
 def check_measurable(schema: Schema, rescale: bool | None, metric: str) -> None:
     """Raise, before anything is paid, if numbers cannot be measured or would not be used."""

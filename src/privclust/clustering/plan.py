@@ -14,6 +14,7 @@ from privclust.budget import Budget
 from privclust.clustering.columns import share_sentences
 from privclust.clustering.from_cells import most_clusters
 from privclust.clustering.histograms import histogram_note
+from privclust.clustering.missing import with_missing_sentence
 from privclust.clustering.release import cells_from_release, column_scales, synthetic_model
 from privclust.clustering.weighted_kmeans import squares
 from privclust.data.points.door import region_of
@@ -92,6 +93,7 @@ class Planned:
         plan = plan_within()
         shares = share_sentences(self.schema, **self.scaling, measured=self.measured)
         plan = replace(plan, notes=(*plan.notes, *shares))
+        plan = with_missing_sentence(plan, unit, schema)
         if not self.budget.delta or self.budget.stated_as_rho:
             return plan
         if getattr(self.model, "synthetic", False):

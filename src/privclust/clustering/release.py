@@ -31,7 +31,13 @@ from privclust.clustering.result import Cells, LearnedCenters
 from privclust.clustering.synthetic import SyntheticModel
 from privclust.clustering.tables import Tables, check_tables
 from privclust.exceptions import ReleaseError
-from privclust.release.facts import Facts, Listing, missing_listing
+from privclust.release.facts import (
+    MISSING_ARRAYS,
+    Facts,
+    Listing,
+    missing_listing,
+    missing_values,
+)
 from privclust.release.kinds import (
     ReleaseKind,
     check_centres,
@@ -44,6 +50,7 @@ from privclust.reports.findings import RowGroups
 from privclust.reports.values import (
     coordinate_facts,
     coordinate_labels,
+    counted_missing,
     describe,
 )
 from privclust.schema.coordinates import Coordinates
@@ -190,7 +197,8 @@ def _kmeans_facts(release: Release) -> Facts:
             "columns": [asdict(part) for part in column_parts(release)],
         }
         | ({"attributes": attributes} if attributes else {})
-        | ({"verdict": verdict} if verdict else {}),
+        | ({"verdict": verdict} if verdict else {})
+        | missing_values(release),
     )
 
 
@@ -229,6 +237,7 @@ def groups_of(release: Release) -> RowGroups:
         arrays["cluster_sizes"].astype(np.float64),
         arrays["cluster_sizes_error"].astype(np.float64),
         release.about.names,
+        missing=counted_missing(release),
     )
 
 
@@ -356,7 +365,8 @@ def kmeans_release(release: Release, n_clusters: int) -> Release:
         arrays=cluster_arrays(
             centers, clusters.centers_error * scales, clusters.sizes, clusters.sizes_error
         )
-        | _profiles_of(release, of_cells),
+        | _profiles_of(release, of_cells)
+        | {name: array for name, array in release.arrays.items() if name in MISSING_ARRAYS},
         schema=schema,
         parameters=parameters,
         privacy=release.privacy,
@@ -426,7 +436,7 @@ def _summary_facts(release: Release) -> Facts:
                     for j in order
                 ],
             ),
-            *missing_listing(release.schema),
+            *missing_listing(release),
             *([Listing(["synthetic rows"], [[note] for note in notes])] if notes else []),
         ],
         values={
@@ -434,6 +444,7 @@ def _summary_facts(release: Release) -> Facts:
             "rows": cells.n_rows,
             "rows_error": cells.n_rows_error,
             "synthetic_rows": list(notes),
+            **missing_values(release),
         },
     )
 

@@ -35,13 +35,14 @@ from privclust.reports.values import (
     column_label,
     coordinate_facts,
     coordinate_labels,
+    counted_missing,
     describe,
     describe_about,
     describe_count,
     describe_size,
     format_error,
     join_words,
-    missing_rule,
+    missing_words,
     percent_of,
     significant,
 )
@@ -90,7 +91,7 @@ def found_context(groups: RowGroups) -> dict[str, Any]:
         "picture": strip_plot(groups.order[: len(strips[0].values)], strips) if strips else None,
         "drawn": len(strips[0].values) if strips else 0,
         "table": _with_sizes(_table(groups, few, many), groups, few),
-        "missing": missing_sentences(groups.schema),
+        "missing": missing_sentences(groups.schema, groups.missing),
         "complete": None if all_of_it or k * len(columns) > _MOST_CELLS
         else _table(groups, ranked, range(len(columns))),
         "left_out": not all_of_it,
@@ -136,7 +137,7 @@ def _table(groups: RowGroups, rows: Sequence[int], columns: Sequence[int]) -> di
         lines.append(
             {
                 "name": names[j],
-                "missing": "" if fact is None else missing_rule(fact),
+                "missing": "" if fact is None else missing_words(own[j], fact, groups.missing),
                 "alike": several and own[j] in alike,
                 "values": [describe(fact, groups.centers[i, j], noise[i]) for i in rows],
                 "all": describe_about(fact, groups.average[j], groups.average_error(j)),
@@ -239,7 +240,7 @@ def summary_context(release: Release) -> dict[str, Any]:
         "n_cells": most_clusters(cells),
         "of_rows": summary.sample_notes() if "histogram_counts" in release.arrays else (),
         "labelled": _labels_context(release),
-        "missing": missing_sentences(release.schema),
+        "missing": missing_sentences(release.schema, counted_missing(release)),
     }
     if not found:
         return shown
@@ -281,7 +282,10 @@ def _labels_context(release: Release) -> dict[str, Any] | None:
     error = float(release.arrays["counts_error"][0]) * np.sqrt(own.sum(axis=1))
     weights = seen / np.maximum(sizes, 1e-300)[:, None]
     centers = weights @ release.arrays["cells"][labels >= 0]
-    groups = RowGroups(release.schema, centers, None, sizes, error, release.about.names)
+    missing = counted_missing(release)
+    groups = RowGroups(
+        release.schema, centers, None, sizes, error, release.about.names, missing=missing
+    )
     return {
         "by": str(release.parameters.get("clusterer")),
         "of": str(release.parameters.get("summary", ""))[:12],

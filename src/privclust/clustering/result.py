@@ -11,6 +11,7 @@ from typing import Any
 from privclust._typing import Floats, Indices
 from privclust.categories.metric import CategoricalMetric
 from privclust.clustering.measuring import Working
+from privclust.clustering.missing import MissingCounts
 from privclust.clustering.tables import Tables
 from privclust.data.public import Noisy
 from privclust.notes import Note
@@ -51,6 +52,7 @@ class KMeansResult:
     profiles: Noisy | None = None
     # Measured ranges that the centres lie within, if they were paid for.
     working: Working | None = None
+    missing: MissingCounts | None = None  # how many values rules stood for, if that was asked
 
 
 @dataclass(frozen=True)
@@ -123,3 +125,4 @@ class SummaryResult:
     # Measured ranges that the cells lie within, if they were paid for.
     working: Working | None = None
     tables: Tables | None = None  # what synthetic rows are made of, if it was paid for
+    missing: MissingCounts | None = None  # how many values rules stood for, if that was asked

@@ -34,7 +34,7 @@ def cluster_listings(release: Release) -> list[Listing]:
         _center_listing(release),
         *_sentence_listing(release),
         *_column_listing(release),
-        *missing_listing(release.schema),
+        *missing_listing(release),
     ]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.budget import Budget, Share
 from privclust.clustering.answers import SummaryAnswers
-from privclust.clustering.columns import loose_notes
+from privclust.clustering.columns import loose_notes, shares_notes
 from privclust.clustering.estimator import RowsEstimator
 from privclust.clustering.histograms import (
     ask_cluster_histograms,
@@ -23,12 +23,12 @@ from privclust.clustering.histograms import (
     kept_profiles,
     split_for_histograms,
 )
+from privclust.clustering.missing import ask_missing, split_for_missing
 from privclust.clustering.plan import INERTIA, SampleErrors, synthetic_summary_rows
 from privclust.clustering.release import (
     arrays_from_cells,
     scaling_parameters,
 )
-from privclust.clustering.remedies import advice
 from privclust.clustering.result import SummaryResult
 from privclust.clustering.summarise import Overview, ask_summary
 from privclust.clustering.task import SUMMARISE
@@ -85,6 +85,9 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
     profile_share : float or None, default=None
         The share of the budget, such as 0.1, that pays for histograms: one for every numeric column
         in every cluster, for as many clusters as :meth:`choose_k` suggests.
+    missing_share : float, default=0.02
+        The share of the budget that counts missing values for which a rule stands, in columns with
+        ``missing=`` a constant or ``"omit"``; 0, or no such column, asks nothing.
     scale : {"declared", "measured"}, default="declared"
         What makes numbers alike. ``"declared"``: their declared widths, by public facts alone.
         ``"measured"`` spends 6 % of the budget on finding a range that the rows of each number
@@ -122,6 +125,10 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
         The edges of their cells, in the units of the data.
     tables_ : Tables or None
         The noisy counts that synthetic rows are made of; None without ``synthetic``.
+    missing_counts_ : dict of str to float
+        About how many values a rule stood for in each column; only where ``missing_share`` paid.
+    missing_counts_error_ : float
+        The standard error of each of these numbers.
     privacy_ : PrivacyStatement
         What is promised, and which questions were asked.
     schema_ : Schema
@@ -157,6 +164,7 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
         unit: Unit | str = "add-remove-row",
         metric: Literal["auto", "mismatch", "dilca"] = "auto",
         profile_share: float | None = None,
+        missing_share: float = 0.02,
         scale: Literal["declared", "measured"] = "declared",
         synthetic: bool | float = False,
         rescale: bool | None = None,
@@ -172,6 +180,7 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
         self.unit = unit
         self.metric = metric
         self.profile_share = profile_share
+        self.missing_share = missing_share
         self.scale = scale
         self.synthetic = synthetic
         self.rescale = rescale
@@ -224,7 +233,8 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
 
     # The steps of a fit.
     def _ask(self, door: PointRows, run: Run, public: Any = None) -> SummaryResult:
-        budget, for_profiles = split_for_histograms(run.budget.whole, self.profile_share)
+        budget, rest = split_for_missing(run.budget.whole, door.schema, self.missing_share)
+        budget, for_profiles = split_for_histograms(budget, self.profile_share)
         working, budget = self._ask_working(door, run, budget)
         door = door.within(working.schema, gap=working.gap) if self._measures else door
         view = door.private(run.meter, run.seed)
@@ -241,7 +251,8 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
             asked = ask_cluster_histograms(view, for_profiles, *about, seen_by)
             result = replace(result, profiles=asked)
         missed = (_MISSED,) if result.misses_far_rows else ()
-        return replace(result, notes=(*result.notes, *missed))
+        counted = ask_missing(door, run, rest)
+        return replace(result, missing=counted, notes=(*result.notes, *missed))
 
     def _ask_cells_and_tables(
         self, door: PointRows, run: Run, view: PointsView, budget: Share
@@ -297,15 +308,14 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
         keep_profiles(self, None if profiles is None else profiles.counts)
         self._profile_centers = None if profiles is None else profiles.centers
 
-    def _advice(self) -> Iterator[str]:
-        return advice(self)
-
     def _noisy_number(self, result: SummaryResult) -> Noisy:
         return Noisy(np.array([result.cells.n_rows]), result.cells.n_rows_error)
 
     def _common_notes(self, unit: Unit, budget: Budget, result: SummaryResult) -> Iterator[Note]:
         """Yield also whether the cells fill a small part of the bounds."""
         yield from super()._common_notes(unit, budget, result)
+        if signal_of(result.notes) == "seen":
+            yield from shares_notes(self.schema_, self.cells_, self.counts_, self.cells_error_)
         if signal_of(result.notes) == "seen" and self.schema_.ball is None:
             yield from loose_notes(self.schema_, self.cells_, self.counts_)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privclust.parameters import FLAG, SHARE, WHOLE, OneOf, Parameter
+from privclust.parameters import FLAG, SHARE, WHOLE, Number, OneOf, Parameter
 from privclust.tasks import Task, Variant
 
 AUTO = "auto"
@@ -40,6 +40,13 @@ PROFILE_SHARE = Parameter(
     "Budget share for histograms of clusters.",
     also=(None,),
     label="Histograms of each cluster (share of the budget)",
+)
+MISSING_SHARE = Parameter(
+    "missing_share",
+    Number(1, or_zero=True),
+    0.02,
+    "Budget share for counting missing values that a rule stands for.",
+    label="Counts of missing values (share of the budget)",
 )
 SCALE = Parameter(
     "scale",
@@ -85,7 +92,7 @@ KMEANS = Task(
     (
         Variant(
             "privclust.clustering:PrivateKMeans",
-            (N_CLUSTERS, METHOD, METRIC, SCALE, PROFILE_SHARE, RESCALE),
+            (N_CLUSTERS, METHOD, METRIC, SCALE, PROFILE_SHARE, MISSING_SHARE, RESCALE),
             methods=METHODS,
         ),
         Variant(
@@ -108,7 +115,7 @@ SUMMARISE = Task(
     (
         Variant(
             "privclust.clustering:PrivateSummary",
-            (METRIC, SCALE, PROFILE_SHARE, SYNTHETIC, RESCALE),
+            (METRIC, SCALE, PROFILE_SHARE, MISSING_SHARE, SYNTHETIC, RESCALE),
         ),
     ),
     "Summarise private rows once; the summary answers for any number of clusters.",

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import Tags
 
 from privclust.budget import Budget
+from privclust.clustering.missing import with_missing_sentence
 from privclust.clustering.plan import with_plain_numbers
 from privclust.data.points.door import PointRows, region_of
 from privclust.data.public import Noisy
@@ -58,6 +59,9 @@ class PrivateDensity(DensityAnswers, PrivateEstimator):
         Shorthand for a schema: bounds that hold for all columns, or one value per column.
     unit : Unit or str, default="add-remove-row"
         Whose presence is hidden; see :mod:`privclust.unit`.
+    missing_share : float, default=0.02
+        The share of the budget that counts missing values for which a rule stands, in columns with
+        ``missing=`` a constant or ``"omit"``; 0, or no such column, asks nothing.
     random_state : int or None, default=None
         ``None`` for private noise. A number makes the fit reproducible and NOT PRIVATE.
     ledger : Ledger or None, default=None
@@ -75,6 +79,10 @@ class PrivateDensity(DensityAnswers, PrivateEstimator):
         The edges of the cells along each column, in the units of the data.
     n_rows_, n_rows_error_ : float
         The noisy number of rows, and its standard error.
+    missing_counts_ : dict of str to float
+        About how many values a rule stood for in each column; only where ``missing_share`` paid.
+    missing_counts_error_ : float
+        The standard error of each of these numbers.
     privacy_ : PrivacyStatement
         What is promised, and which questions were asked.
     schema_ : Schema
@@ -109,6 +117,7 @@ class PrivateDensity(DensityAnswers, PrivateEstimator):
         schema: Any = None,
         bounds: tuple[Any, Any] | None = None,
         unit: Unit | str = "add-remove-row",
+        missing_share: float = 0.02,
         random_state: int | None = None,
         ledger: Ledger | None = None,
         dataset: str | None = None,
@@ -120,6 +129,7 @@ class PrivateDensity(DensityAnswers, PrivateEstimator):
         self.schema = schema
         self.bounds = bounds
         self.unit = unit
+        self.missing_share = missing_share
         self.random_state = random_state
         self.ledger = ledger
         self.dataset = dataset
@@ -144,13 +154,14 @@ class PrivateDensity(DensityAnswers, PrivateEstimator):
         declared = Schema.of(self.schema, bounds=self.bounds, n_columns=n_features)
         schema, unit = with_plain_numbers(_check_schema(declared)), row_unit(self.unit)
         count = min(int(n_rows), MOST_REHEARSED)
-        return rehearse(
+        plan = rehearse(
             self,
             lambda seed: plant_clumps(schema, count, unit, seed),
             n_rows=int(n_rows),
             measure=AGREEMENT,
             known={"schema": schema, "bounds": None},
         )
+        return with_missing_sentence(plan, unit, schema)
 
     # The steps of a fit.
     def _check_combinations(self) -> None:
@@ -169,7 +180,8 @@ class PrivateDensity(DensityAnswers, PrivateEstimator):
         return PointRows(replace(opened, schema=_check_schema(opened.schema)), rescale=True)
 
     def _ask(self, door: PointRows, run: Run, public: Any = None) -> CountedGrid:
-        return ask_density(door, run, None if self.least is None else float(self.least))
+        least = None if self.least is None else float(self.least)
+        return ask_density(door, run, least, self.missing_share)
 
     def _keep(self, facts: PublicFacts, result: CountedGrid, public: Any = None) -> None:
         self._remember_columns(facts.names, facts.n_columns)

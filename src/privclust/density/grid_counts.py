@@ -18,6 +18,7 @@ from privclust._typing import Floats, Indices
 from privclust.budget import Share
 from privclust.clustering.binned_columns import Axis
 from privclust.clustering.grid import grid_points
+from privclust.clustering.missing import MissingCounts, ask_missing, split_for_missing
 from privclust.data.points.door import PointRows
 from privclust.data.public import Noisy
 from privclust.data.table.public import CellGroups, Cut
@@ -106,15 +107,19 @@ class CountedGrid:
     n_rows_error: float
     least: float = USUAL_LEAST  # the smallest share of the rows that is a cluster
     notes: tuple[Note, ...] = ()  # that there are too few rows, if so
+    missing: MissingCounts | None = None  # how many values rules stood for, if that was asked
 
 
-def ask_density(door: PointRows, run: Run, least: float | None) -> CountedGrid:
+def ask_density(
+    door: PointRows, run: Run, least: float | None, missing_share: float = 0
+) -> CountedGrid:
     """Ask for the number of rows, and for the counts of as many cells as it bears.
 
     A cluster holds at least the share ``least`` of the rows; a first look decides if it is None.
     """
     whole = door.cut(run.meter, run.seed, [_uncut(0)])
     budget = _less_noisy(whole, run.budget.whole)
+    budget, for_missing = split_for_missing(budget, door.schema, missing_share)
     for_count = budget.take(_COUNT)
     number = whole.ask_count("number of rows", for_count)
     left = budget if whole.n_rows_is_public else budget.remainder(for_count)
@@ -134,6 +139,7 @@ def ask_density(door: PointRows, run: Run, least: float | None) -> CountedGrid:
         number.standard_error,
         least,
         (_HIDDEN,) if round(bearable) <= _FEWEST else (),
+        ask_missing(door, run, for_missing),
     )
 
 

@@ -16,7 +16,7 @@ from privclust.density.grid_counts import CountedGrid, Grid
 from privclust.density.task import DENSITY, USUAL_LEAST
 from privclust.exceptions import ReleaseError
 from privclust.notes import Note
-from privclust.release.facts import Facts, Listing, size_table
+from privclust.release.facts import Facts, Listing, missing_listing, missing_values, size_table
 from privclust.release.kinds import ReleaseKind, check_not_negative, register_kind
 from privclust.reports.axes import label_axes, pick_columns
 from privclust.reports.values import TWO_ERRORS, describe_size
@@ -174,6 +174,7 @@ def _facts(release: Release) -> Facts:
         listings=[
             Listing(["found"], [[found.verdict]]),
             Listing(["cluster", f"rows {TWO_ERRORS}"], lines),
+            *missing_listing(release),
         ],
         values={
             "n_clusters": found.n_clusters,
@@ -181,6 +182,7 @@ def _facts(release: Release) -> Facts:
             "sizes": found.sizes.tolist(),
             "sizes_error": found.sizes_error.tolist(),
             "significance": [merge.significance for merge in merges],
+            **missing_values(release),
         },
     )
 

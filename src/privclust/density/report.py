@@ -13,11 +13,12 @@ from privclust.density.grid_counts import Grid
 from privclust.density.persistence import Merge
 from privclust.density.release import counts_from_release, grid_labels, sizes_of_clusters
 from privclust.density.smooth import smooth
-from privclust.reports.findings import RowGroups
+from privclust.reports.findings import RowGroups, missing_sentences
 from privclust.reports.plots import label_axis
 from privclust.reports.svg import ACCENT, GROUPS, INK, WIDTH, inline_svg, is_narrow, short_name
 from privclust.reports.values import (
     column_label,
+    counted_missing,
     describe,
     describe_count,
     format_error,
@@ -56,6 +57,7 @@ def density_context(release: Release) -> dict[str, Any]:
         "groups": _with_places(groups.size_context(), counted.grid, density, labels, facts),
         "merges": [_line(merge, facts) for merge in found.persistence[:_MOST_MERGES]],
         "more_merges": max(0, len(found.persistence) - _MOST_MERGES),
+        "missing": missing_sentences(release.schema, counted_missing(release)),
         "picture": None if hidden else _picture(counted.grid, density, labels, facts),
     }
 

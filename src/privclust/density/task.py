@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from privclust.clustering.task import MISSING_SHARE
 from privclust.parameters import SHARE, Parameter
 from privclust.tasks import Task, Variant
 
@@ -20,7 +21,7 @@ DENSITY = Task(
     "density",
     "Clusters of any shape (density)",
     "Where the rows are dense, in up to three columns of numbers, and which clusters stand out.",
-    (Variant("privclust.density:PrivateDensity", (LEAST,)),),
+    (Variant("privclust.density:PrivateDensity", (LEAST, MISSING_SHARE)),),
     "Count private rows in the cells of a grid; clusters of any shape are then free.",
     "Rehearse a density on synthetic rows: questions, cost, noise, agreement to expect.",
     takes="numbers",

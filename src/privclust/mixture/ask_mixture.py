@@ -14,6 +14,7 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.clustering.auto import ask_auto
+from privclust.clustering.missing import MissingCounts
 from privclust.clustering.spread import Allowance
 from privclust.clustering.summarise import ask_summary
 from privclust.data.points.view import PointsView
@@ -74,6 +75,7 @@ class MixtureResult:
     means_error: Floats
     scores: Floats | None = None  # of each number of components from one, if it was chosen
     notes: tuple[Note, ...] = ()
+    missing: MissingCounts | None = None  # how many values rules stood for, if that was asked
 
 
 @dataclass(frozen=True)

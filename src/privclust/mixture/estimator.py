@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.budget import Budget
 from privclust.clustering.estimator import RowsEstimator
+from privclust.clustering.missing import ask_missing, split_for_missing
 from privclust.clustering.predicting import OpenedAgain
 from privclust.clustering.release import scaling_parameters
 from privclust.clustering.task import AUTO
@@ -63,6 +65,9 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
         Shorthand for a schema: bounds that hold for all columns, or one value per column.
     unit : Unit or str, default="add-remove-row"
         Whose presence is hidden; see :mod:`privclust.unit`.
+    missing_share : float, default=0.02
+        The share of the budget that counts missing values for which a rule stands, in columns with
+        ``missing=`` a constant or ``"omit"``; 0, or no such column, asks nothing.
     reg_covar : float, default=1e-07
         The least variance of a component along any direction, in squares of half a declared width.
     rescale : bool or None, default=None
@@ -103,6 +108,10 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
         With ``n_components="auto"``, a score of each number from 1; the lowest was taken.
     n_steps_ : int
         The number of noisy steps.
+    missing_counts_ : dict of str to float
+        About how many values a rule stood for in each column; only where ``missing_share`` paid.
+    missing_counts_error_ : float
+        The standard error of each of these numbers.
     privacy_ : PrivacyStatement
         What is promised, and which questions were asked.
     schema_ : Schema
@@ -145,6 +154,7 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
         schema: Any = None,
         bounds: tuple[Any, Any] | None = None,
         unit: Unit | str = "add-remove-row",
+        missing_share: float = 0.02,
         reg_covar: float = 1e-7,
         rescale: bool | None = None,
         random_state: int | None = None,
@@ -160,6 +170,7 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
         self.schema = schema
         self.bounds = bounds
         self.unit = unit
+        self.missing_share = missing_share
         self.reg_covar = reg_covar
         self.rescale = rescale
         self.random_state = random_state
@@ -208,7 +219,9 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
             float(self.reg_covar),
             bool(self.background),
         )
-        return ask_mixture(view, run.budget.whole, wanted, run.public_rng)
+        share, rest = split_for_missing(run.budget.whole, door.schema, self.missing_share)
+        result = ask_mixture(view, share, wanted, run.public_rng)
+        return replace(result, missing=ask_missing(door, run, rest))
 
     def _keep(self, facts: PublicFacts, result: MixtureResult, public: Any = None) -> None:
         self._remember_columns(facts.names, facts.n_columns)

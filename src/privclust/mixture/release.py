@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from privclust.exceptions import ReleaseError
 from privclust.mixture.model import COVARIANCE_TYPES, Gaussians
-from privclust.release.facts import Facts, Listing, cluster_tables, missing_listing
+from privclust.release.facts import Facts, Listing, cluster_tables, missing_listing, missing_values
 from privclust.release.kinds import (
     ReleaseKind,
     check_centres,
@@ -131,9 +131,9 @@ def _facts(release: Release) -> Facts:
         ],
         listings=[
             Listing(["component", f"weight {TWO_ERRORS}", *map(column_label, names, boxes)], lines),
-            *missing_listing(release.schema),
+            *missing_listing(release),
         ],
-        values={"components": values, "background_weight": background},
+        values={"components": values, "background_weight": background} | missing_values(release),
     )
 
 

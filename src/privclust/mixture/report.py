@@ -15,10 +15,11 @@ from privclust.reports.svg import GROUPS, INK, MUTED, WIDTH, inline_svg, is_narr
 from privclust.reports.values import (
     HIDDEN,
     column_label,
+    counted_missing,
     describe,
     describe_share,
     describe_width,
-    missing_rule,
+    missing_words,
     percent_of,
 )
 from privclust.schema.facts import Box
@@ -55,7 +56,7 @@ def context(release: Release) -> dict[str, Any]:
         "overlaps": _overlaps(groups, mixture) if found and len(groups.order) > 1 else [],
         "names": [groups.name(i) for i in shown],
         "lines": [_line(groups, mixture, j, shown) for j in columns],
-        "missing": missing_sentences(release.schema),
+        "missing": missing_sentences(release.schema, groups.missing),
     }
 
 
@@ -80,6 +81,7 @@ def groups_of(release: Release) -> RowGroups:
         np.where(arrays["hidden"].astype(bool), np.maximum(sizes, errors), errors),
         release.about.names,
         "component",
+        counted_missing(release),
     )
 
 
@@ -102,7 +104,7 @@ def _line(groups: RowGroups, mixture: Gaussians, j: int, shown: list[int]) -> di
     widths = np.sqrt(mixture.covariances[:, j, j])
     return {
         "name": column_label(name, fact),
-        "missing": missing_rule(fact),
+        "missing": missing_words(name, fact, groups.missing),
         "alike": name in groups.columns_alike,
         "values": [
             {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privclust.clustering.task import AUTO, RESCALE
+from privclust.clustering.task import AUTO, MISSING_SHARE, RESCALE
 from privclust.parameters import FLAG, POSITIVE, WHOLE, OneOf, Parameter
 from privclust.tasks import Task, Variant
 
@@ -45,7 +45,7 @@ MIXTURE = Task(
     (
         Variant(
             "privclust.mixture:PrivateGaussianMixture",
-            (N_COMPONENTS, COVARIANCE_TYPE, BACKGROUND, REG_COVAR, RESCALE),
+            (N_COMPONENTS, COVARIANCE_TYPE, BACKGROUND, MISSING_SHARE, REG_COVAR, RESCALE),
         ),
     ),
     "Fit a Gaussian mixture to private rows; its components may be published.",

@@ -56,9 +56,9 @@ class Meter:
         return tuple(self._charges)
 
     def pure_share(self, share: Share) -> Share | None:
-        """Return what may be spent in place of ``share``: pure ε, if that is the whole budget."""
-        untouched = share == self.budget.whole and not self._charges
-        return None if self._pure is None or not untouched else self._pure.whole
+        """Return what may be spent in place of ``share``: as much of ε, if all so far was pure."""
+        part, all_pure = share.amount / self.budget.amount, self._spent.pure is not None
+        return self._pure.whole.take(part) if self._pure is not None and all_pure else None
 
     def charge(self, query: str, loss: Loss, noise: str = "", asks: str = "") -> None:
         """Debit a query; raise, and debit nothing, if it does not fit the budget."""

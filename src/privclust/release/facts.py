@@ -6,18 +6,22 @@ import codecs
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
 
 from privclust._typing import Floats
-from privclust.exceptions import ParameterError
+from privclust.exceptions import ParameterError, ReleaseError
 from privclust.reports.findings import missing_rules
+from privclust.reports.values import counted_missing
 from privclust.schema.coordinates import Coordinates
 from privclust.schema.facts import Bins, Box
 from privclust.schema.forms import DURATIONS
 from privclust.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from privclust.release.release import Release
 
 # A release at a glance, the same for the command line, the service and notebooks.
 
@@ -49,9 +53,32 @@ class Facts:
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
-def missing_listing(schema: Schema) -> list[Listing]:
+MISSING_ARRAYS = ("missing_counts", "missing_counts_error")
+
+
+def check_missing(release: Release) -> None:
+    """Raise unless the numbers of missing values, if there are any, fit the columns."""
+    columns = len(release.schema.uncounted)
+    given = [release.arrays[name] for name in MISSING_ARRAYS if name in release.arrays]
+    fits = len(given) in (0, 2) and all(array.shape == (columns,) for array in given)
+    if not fits or (given and (given[1] < 0).any()):
+        raise ReleaseError(
+            "The numbers of missing values do not fit the columns that have a rule for them; "
+            "correct them."
+        )
+
+
+def missing_values(release: Release) -> dict[str, Any]:
+    """Return the numbers of missing values as plain data, if they were asked."""
+    counted = counted_missing(release)
+    told = {name: {"rows": rows, "error": error} for name, (rows, error) in counted.items()}
+    return {"missing": told} if told else {}
+
+
+def missing_listing(release: Release) -> list[Listing]:
     """Return the rules for missing values as a table for a terminal, if there are any."""
-    lines = [[*rule.values()] for rule in missing_rules(schema)]
+    rules = missing_rules(release.schema, counted_missing(release))
+    lines = [[*rule.values()] for rule in rules]
     return [Listing(["column", "missing values"], lines)] if lines else []
 
 

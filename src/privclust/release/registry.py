@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from privclust.budget import round_up
 from privclust.exceptions import ReleaseError
 from privclust.release.kinds import get_kind
-from privclust.reports.values import column_label, describe_range, missing_rule
+from privclust.reports.values import column_label, counted_missing, describe_range, missing_words
 
 if TYPE_CHECKING:
     from privclust.release.release import Release
@@ -237,9 +237,10 @@ def model_card(release: Release) -> str:
 
 def _column_lines(release: Release) -> list[str]:
     """Return what was declared of the columns, with the rule for their missing values."""
+    counted = counted_missing(release)
     lines = ["", "## Columns", "", "| column | declared | missing values |", "|---|---|---|"]
     for name, fact in release.schema.columns.items():
-        rule = missing_rule(fact) or "not allowed"
+        rule = missing_words(name, fact, counted) or "not allowed"
         cells = (column_label(name, fact), describe_range(fact), rule)
         lines.append(f"| {' | '.join(map(_plain, cells))} |")
     return lines

@@ -26,7 +26,7 @@ from privclust.release.document import (
     make_document,
     plain_parameters,
 )
-from privclust.release.facts import Facts
+from privclust.release.facts import Facts, check_missing
 from privclust.release.kinds import get_kind
 from privclust.release.npz import DamageError
 from privclust.release.signal import check_notes, signal_of_release
@@ -152,6 +152,7 @@ class Release:
         kind = get_kind(self.kind)
         kind.check_shapes(self.arrays)
         kind.check(self)
+        check_missing(self)
         kind.check_names(self)
 
     @property

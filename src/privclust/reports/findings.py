@@ -8,7 +8,7 @@ columns of all groups. Words follow the declared form of a column, never its nam
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import NormalDist
 from typing import Any
@@ -18,6 +18,7 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.reports.values import (
     CATEGORY_RULE,
+    Counted,
     category_labels,
     column_label,
     coordinate_facts,
@@ -29,10 +30,11 @@ from privclust.reports.values import (
     is_share,
     join_words,
     missing_rule,
+    missing_words,
     percent_of,
 )
 from privclust.schema.coordinates import Column, Coordinates
-from privclust.schema.facts import Box, Categories, Fact
+from privclust.schema.facts import Box, Categories
 from privclust.schema.forms import DURATIONS
 from privclust.schema.schema import Schema
 
@@ -48,8 +50,8 @@ _MOST_STRIPS = 6
 
 
 _NOT_COUNTED = (
-    "How many values a constant stood for was not asked, so that it is not known here; where they "
-    "are many, a centre lies near that constant."
+    "How many values that was has not been asked, so that it is not known here; a fit with "
+    "missing_share=0.02 asks."
 )
 
 
@@ -80,6 +82,7 @@ class RowGroups:
     sizes_error: Floats
     names: Sequence[str] = ()
     noun: str = "cluster"
+    missing: Counted = field(default_factory=dict)  # how many values rules stood for
 
     @cached_property
     def weights(self) -> Floats:
@@ -277,9 +280,9 @@ def sentence_of(traits: Sequence[Trait], size: float, size_error: float) -> str:
     return f"{words or 'nothing stands out from the noise'}; {size_words} rows"
 
 
-def missing_rules(schema: Schema) -> list[dict[str, str]]:
+def missing_rules(schema: Schema, counted: Counted) -> list[dict[str, str]]:
     """Return what was done with missing values of each column that has a rule for them."""
-    rules = {name: missing_rule(fact) for name, fact in schema.columns.items()}
+    rules = {name: missing_words(name, fact, counted) for name, fact in schema.columns.items()}
     return [
         {"name": column_label(name, schema[name]), "rule": rule}
         for name, rule in rules.items()
@@ -287,24 +290,21 @@ def missing_rules(schema: Schema) -> list[dict[str, str]]:
     ]
 
 
-def missing_sentences(schema: Schema) -> list[str]:
+def missing_sentences(schema: Schema, counted: Counted) -> list[str]:
     """Say what was done with missing values, and what is known of how many they are."""
     told: dict[str, list[str]] = {}
     for name, fact in schema.columns.items():
         if rule := missing_rule(fact):
-            told.setdefault(rule, []).append(column_label(name, fact))
+            number = f" ({describe_size(*counted[name])})" if name in counted else ""
+            told.setdefault(rule, []).append(f"{column_label(name, fact)}{number}")
     sentences, others = [], max(0, len(told) - _MOST_NAMED)
     for rule, names in [*told.items()][:_MOST_NAMED]:
         share = ", and their share is in the table" if rule == CATEGORY_RULE else ""
         sentences.append(f"Missing values of {join_words(names)} were {rule}{share}.")
     if others:
         sentences.append(f"{count_of(others, 'more rule')} can be found with the declared columns.")
-    constant = any(isinstance(fact, Box) and fact.missing != "error" for fact in _facts(schema))
-    return [*sentences, _NOT_COUNTED] if constant else sentences
-
-
-def _facts(schema: Schema) -> list[Fact]:
-    return list(schema.columns.values())
+    unknown = set(schema.uncounted) - set(counted)
+    return [*sentences, _NOT_COUNTED] if unknown else sentences
 
 
 def _traits(

@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from privclust.reports.promise import explain_promise
-from privclust.reports.values import column_label, describe_range, missing_rule
+from privclust.reports.values import column_label, counted_missing, describe_range, missing_words
 from privclust.reports.words import decimal, percent
 from privclust.statement import PrivacyStatement
 
@@ -215,13 +215,14 @@ def _told(release: Release, *, found: bool) -> dict[str, list[str]]:
 
 def _columns(release: Release) -> list[dict[str, str]]:
     """Return what was declared about each column, in words."""
+    counted = counted_missing(release)
     return [
         {
             "name": name if column_label(name, fact) == name.replace("_", " ")
             else f"{column_label(name, fact)} ({name})",
             "description": fact.description,
             "declared": describe_range(fact),
-            "missing": missing_rule(fact),
+            "missing": missing_words(name, fact, counted),
         }
         for name, fact in release.schema.columns.items()
     ]  # fmt: skip

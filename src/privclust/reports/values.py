@@ -7,13 +7,17 @@ error leaves of it, and one that noise hides is not shown as a number.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from privclust.schema.coordinates import Coordinates
 from privclust.schema.facts import Bins, Box, Categories, Fact
 from privclust.schema.forms import DURATIONS
 from privclust.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from privclust.release.release import Release
 
 # The factor of what follows a ±: the truth is within it in about 19 of 20 cases.
 TWO_ERRORS = "± 2 errors"
@@ -177,6 +181,28 @@ def missing_rule(fact: Fact) -> str:
         constant = _as_declared(float(fact.missing), fact)
         return f"counted as {constant}{_with_space(_unit(fact))}"
     return "left out" if fact.missing == "omit" else CATEGORY_RULE
+
+
+# How many values a rule stood for: a noisy number and its error, by the name of the column.
+Counted = Mapping[str, tuple[float, float]]
+
+
+def counted_missing(release: Release) -> Counted:
+    """Return how many values rules stood for, with the error of each number, as far as asked."""
+    arrays = release.arrays
+    for name in ("missing_counts", "missing"):  # the latter of bounds
+        if name in arrays:
+            told = zip(arrays[name].tolist(), arrays[f"{name}_error"].tolist(), strict=True)
+            return dict(zip(release.schema.uncounted, told, strict=True))
+    return {}
+
+
+def missing_words(name: str, fact: Fact, counted: Counted) -> str:
+    """Return the rule for missing values of a column, and for about how many it stood."""
+    rule = missing_rule(fact)
+    if not rule or rule == CATEGORY_RULE:
+        return rule
+    return f"{rule} ({describe_size(*counted[name]) if name in counted else 'number not asked'})"
 
 
 def count_of(number: int, one: str, many: str = "") -> str:

@@ -170,6 +170,15 @@ class Schema:
         return tuple(name for name, fact in self._columns if not isinstance(fact, Box))
 
     @property
+    def uncounted(self) -> tuple[str, ...]:
+        """Names of the columns whose rule hides how many values are missing.
+
+        A constant stands for them, or they are left out; a category of their own would count them.
+        """
+        told = ("error", "category")
+        return tuple(name for name, fact in self._columns if fact.missing not in told)
+
+    @property
     def low(self) -> Floats:
         """Lower bounds of the Box columns."""
         return np.array([box.low for _, box in self._boxes], dtype=np.float64)
