@@ -233,6 +233,11 @@ class PrivateEstimator(BaseEstimator):
 
     def _budget(self) -> Budget:
         if self.budget is None:
+            for name, value in (("epsilon", self.epsilon), ("delta", self.delta)):
+                if isinstance(value, str):
+                    raise ParameterError(
+                        f"{name} must be a number, got {value!r}; write it without quotes."
+                    )
             return Budget.of(self.epsilon, self.delta)
         if not isinstance(self.budget, Budget):
             raise ParameterError(

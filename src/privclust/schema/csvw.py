@@ -2,15 +2,16 @@
 
 CSVW-EO (https://w3id.org/csvw-eo) is CSV on the Web with bounds, public keys and contribution
 bounds. Facts become those of a schema: a column with bounds a Box, one with bounded partitions
-Bins, one with keys Categories; the column that names people is not read as data. Proportions of
-missing values and lengths of partitions are not taken over: a schema has no statistics.
+Bins, one with keys Categories; the column that names people is not read as data. The ``default`` of
+a number is what stands for a missing one, ``titles`` is the label of a column and
+``dc:description`` its description. Proportions of missing values and lengths of partitions are not
+taken over: a schema has no statistics.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
@@ -50,11 +51,23 @@ def document_from_csvw(text: str) -> dict[str, Any]:
         if name not in ids
     }
     document: dict[str, Any] = {"columns": columns}
+    notes = []
     if ids:
         document["ignore"] = ids
         most = table.get("maxContributions", "how many rows count")
-        document["note"] = f"From CSVW-EO, whose unit is Person({ids[0]!r}, {most})."
-    return document
+        notes.append(f"From CSVW-EO, whose unit is Person({ids[0]!r}, {most}).")
+    if unruled := [_name_of(column) for column in listed if _lacks_rule(column, columns)]:
+        notes.append(
+            f"Numbers may be missing in {', '.join(unruled)}, for which no default is given: a fit "
+            "stops at one; declare missing = a usual value."
+        )
+    return document | ({"note": " ".join(notes)} if notes else {})
+
+
+def _lacks_rule(column: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
+    """Return whether a column of numbers may have missing ones, and nothing stands for them."""
+    fact = facts.get(_name_of(column), {})
+    return column.get("required") is False and "low" in fact and "missing" not in fact
 
 
 def _name_of(column: Mapping[str, Any]) -> str:
@@ -65,6 +78,17 @@ def _name_of(column: Mapping[str, Any]) -> str:
 
 
 def _fact_of(name: str, column: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a column declares, and what it tells readers."""
+    titles = column.get("titles", "")
+    if isinstance(titles, Mapping):  # by language
+        titles = next(iter(titles.values()), "")
+    label = titles[0] if isinstance(titles, list) and titles else titles
+    told = {"label": label, "description": column.get("dc:description", "")}
+    texts = {key: text for key, text in told.items() if isinstance(text, str) and text}
+    return _declared_of(name, column) | texts
+
+
+def _declared_of(name: str, column: Mapping[str, Any]) -> dict[str, Any]:
     datatype = column.get("datatype", "string")
     datatype = datatype.get("base", "string") if isinstance(datatype, Mapping) else datatype
     optional = column.get("required") is False
@@ -96,20 +120,19 @@ def _numeric_fact(
             "is public."
         )
     fact = {"low": low, "high": high, **form}
-    return fact | ({"missing": _middle(name, low, high, whole)} if optional else {})
+    return fact | _rule_of(name, column, low)
 
 
-def _middle(name: str, low: Any, high: Any, whole: bool) -> Any:
-    """Return what stands for a missing value: the middle of the bounds, which tells nothing."""
+def _rule_of(name: str, column: Mapping[str, Any], low: Any) -> dict[str, Any]:
+    """Return the rule for missing numbers: the public default, or none."""
+    default = column.get("default")
+    if default is None or isinstance(low, str):
+        return {} if default is None else {"missing": default}
     try:
-        if not isinstance(low, str):
-            return (low + high) // 2 if whole else (low + high) / 2
-        first, last = datetime.fromisoformat(low), datetime.fromisoformat(high)
-        moment = (first + (last - first) / 2).replace(microsecond=0)
-        return moment.date().isoformat() if len(low) == len("2025-01-31") else moment.isoformat()
+        return {"missing": float(default)}
     except (TypeError, ValueError):
         raise SchemaError(
-            f"Column {name!r} has bounds that are neither numbers nor dates; correct them."
+            f"Column {name!r} has a default that is not a number; correct it in the JSON-LD file."
         ) from None
 
 
@@ -141,8 +164,7 @@ def csvw_from_document(
 ) -> str:
     """Return a schema's plain structure as CSVW-EO text, with the unit of people if there is one.
 
-    Weights, the ball, the dialect of CSV files and what stands for a missing value have no place
-    there.
+    Weights, units, the ball and the dialect of CSV files have no place there.
     """
     columns = [_column(name, fact) for name, fact in document["columns"].items()]
     table: dict[str, Any] = {"@context": CONTEXT, "@type": "Table", "maxContributions": max_rows}
@@ -156,6 +178,8 @@ def csvw_from_document(
 
 def _column(name: str, fact: Mapping[str, Any]) -> dict[str, Any]:
     column: dict[str, Any] = {"@type": "Column", "name": name, "datatype": "string"}
+    told = {"titles": fact.get("label", ""), "dc:description": fact.get("description", "")}
+    column |= {key: text for key, text in told.items() if text}
     required = {"required": fact.get("missing", "error") == "error", "privacyId": False}
     if "values" in fact:
         values = list(fact["values"])
@@ -167,6 +191,8 @@ def _column(name: str, fact: Mapping[str, Any]) -> dict[str, Any]:
     edges = list(fact.get("edges") or (fact["low"], fact["high"]))
     bounds = {"minimum": edges[0], "maximum": edges[-1]}
     column |= {"datatype": _datatype(edges[0], fact.get("form"))} | required | bounds
+    if "low" in fact and not required["required"]:
+        column["default"] = str(fact["missing"])  # CSVW writes defaults as text
     if "edges" in fact:
         column["partitions"] = [
             {"@type": "Partition", "predicate": {"lowerBound": low, "upperBound": high}}
