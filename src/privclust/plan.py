@@ -44,6 +44,9 @@ class Measure:
     hopeless: float = np.inf
     # How the error is worded, with ``{name}``, ``{error}`` and ``{n_rows}``.
     sentence: str = "Expected {name}: {error:.3g} times that without privacy."
+    # The error alone, and what it is relative to, in sentences that compare several.
+    short: str = "{error:.3g} times"
+    relative: str = " that without privacy"
     # What helps.
     remedy: str = "raise epsilon, set delta, ask for fewer clusters or columns, or gather more rows"
 

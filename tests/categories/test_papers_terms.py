@@ -42,7 +42,7 @@ def test_a_budget_for_each_target_is_charged_for_all_of_them(method):
 
 def test_a_budget_for_each_target_counts_the_targets_that_are_named():
     model = dilca(
-        epsilon="0.5",
+        epsilon=0.5,
         schema=SCHEMA,
         method="max-relevance",
         targets=["a", "c"],

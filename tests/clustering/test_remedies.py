@@ -8,7 +8,14 @@ import warnings
 import numpy as np
 import pytest
 
-from privclust import Box, PrivateKMeans, PrivateSummary, Schema
+from privclust import (
+    Box,
+    PrivateDensity,
+    PrivateGaussianMixture,
+    PrivateKMeans,
+    PrivateSummary,
+    Schema,
+)
 from privclust.clustering import remedies
 from privclust.exceptions import LowSignalWarning
 
@@ -63,6 +70,31 @@ def test_a_summary_has_advice_too():
     *_, last = told(PrivateSummary(epsilon=0.5, schema=SCHEMA, random_state=1))
     assert last.startswith("Rehearsed without data for about ")
     assert " times with ε = " in last
+
+
+def test_a_mixture_says_what_fewer_components_and_a_delta_would_bring():
+    schema = SCHEMA.only([f"c{i}" for i in range(6)])
+    model = PrivateGaussianMixture(4, epsilon=0.3, schema=schema, random_state=1)
+    rows = np.random.default_rng(1).uniform(0, 1, (3000, 6))
+    *_, last = told(model, rows)
+    n_rows = int(re.search(r"about ([\d,]+) rows", last)[1].replace(",", ""))
+    again = PrivateGaussianMixture(4, epsilon=0.3, delta=1e-6, schema=schema).plan(n_rows)
+    assert f"perplexity of a row is {model.plan(n_rows).error_ratio:.3g} times" in last
+    assert f"{again.error_ratio:.3g} times with δ = 1e-06" in last
+    assert "3 of the 6 columns" in last
+
+
+def test_a_density_says_what_a_larger_epsilon_and_fewer_columns_would_bring():
+    schema = SCHEMA.only(["c0", "c1", "c2"])
+    model = PrivateDensity(epsilon=0.1, schema=schema, random_state=1)
+    *_, last = told(model, np.random.default_rng(1).uniform(0, 1, (1400, 3)))
+    n_rows = int(re.search(r"about ([\d,]+) rows", last)[1].replace(",", ""))
+    one = PrivateDensity(epsilon=0.1, schema=SCHEMA.only(["c0"])).plan(n_rows)
+    assert f"loss of agreement is {model.plan(n_rows).error_ratio:.2g} (1 − adjusted" in last
+    assert f"{one.error_ratio:.2g} with 1 of the 3 columns" in last
+    assert " times" not in last
+    *_, last = told(PrivateDensity(epsilon=0.01, schema=schema, random_state=1), ROWS[:50, :3])
+    assert last == "Noise hides even the number of rows; raise ε."
 
 
 def test_far_too_many_clusters_are_told_by_their_number():

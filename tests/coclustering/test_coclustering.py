@@ -237,6 +237,34 @@ def test_a_release_refuses_names_for_other_columns():
         fitted("tables, count").release().with_about(About(names=["a", "b"]))
 
 
+NAMED = About(row_groups=["fans", "cooks", "pilots"], column_groups=["balls", "pans", "wings"])
+
+
+@pytest.mark.usefixtures("blank_pictures")
+@pytest.mark.parametrize("name", ["tables, count", "row"])
+def test_clusters_of_rows_and_columns_have_the_names_of_the_publisher(name, tmp_path):
+    release = fitted(name).release().with_about(NAMED)
+    release.save(tmp_path / "release", report=True)
+    again = Release.load(tmp_path / "release")
+    assert again.about == NAMED
+    page = again.to_html()
+    for text in ("R1 cooks", "C2 wings", "<strong>Fans</strong>"):
+        assert text in page
+    listing, values = again.facts().listings[0], again.facts().values
+    assert [line[0] for line in listing.lines] == [*NAMED.row_groups]
+    assert [*listing.headings[1:]] == [*NAMED.column_groups] == values["column_groups"]
+    lines = (tmp_path / "release" / "clusters.csv").read_text("utf-8-sig").splitlines()
+    assert lines[0].replace('"', "").startswith("row cluster,column cluster,row name,column name")
+    assert "fans" in lines[1]
+    assert {text.get_text() for text in again.plot().get_xticklabels()} == {*NAMED.column_groups}
+
+
+@pytest.mark.parametrize("wrong", [{"row_groups": ["a"]}, {"column_groups": ["a"] * 4}])
+def test_a_release_refuses_names_for_other_clusters(wrong):
+    with pytest.raises(ReleaseError, match=r"one name per (row|column) cluster"):
+        fitted("tables, count").release().with_about(About(**wrong))
+
+
 # The measure, and the algorithm without privacy.
 
 

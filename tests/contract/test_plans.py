@@ -20,11 +20,11 @@ def planned(record: EstimatorRecord, epsilon: object):
 
 @pytest.mark.parametrize("record", ESTIMATORS, ids=lambda record: record.name)
 def test_a_plan_expects_more_error_of_a_smaller_budget(record):
-    little, much = (planned(record, epsilon).error_ratio for epsilon in ("0.01", 20))
+    little, much = (planned(record, epsilon).error_ratio for epsilon in (0.01, 20))
     assert little > 1.2 * much > 0
 
 
 def test_no_choice_of_new_centres_is_expected_to_be_better_than_without_privacy():
     (record,) = (it for it in ESTIMATORS if it.kind is PrivateSourceTargetMedoids)
-    assert planned(record, "0.01").error_ratio > 1.2
+    assert planned(record, 0.01).error_ratio > 1.2
     assert 0.999 <= planned(record, 20).error_ratio < 1.1

@@ -113,6 +113,10 @@ def _text(name: str, words: str) -> Any:
     return typer.Option(f"--{name}", metavar="TEXT", help=words)
 
 
+def _list(name: str, of: str) -> Any:
+    return typer.Option(f"--{name}", metavar="FILE", help=f"Public names of {of}, one per line.")
+
+
 @app.command("describe")
 def describe(
     release: options.ReleasePath,
@@ -129,6 +133,8 @@ def describe(
             help="Public names of clusters, columns or centres, one per line.",
         ),
     ] = None,
+    row_groups: Annotated[Path | None, _list("row-groups", "row clusters")] = None,
+    column_groups: Annotated[Path | None, _list("column-groups", "column clusters")] = None,
 ) -> None:
     """Say whose data a release is about; what is not given stays. A signature is dropped."""
     from dataclasses import replace
@@ -142,8 +148,9 @@ def describe(
         "holder": holder,
         "contact": contact,
         "purpose": purpose,
-        "names": None if names is None else options.read_lines(names),
     }
+    lists = {"names": names, "row_groups": row_groups, "column_groups": column_groups}
+    given |= {name: options.read_lines(path) for name, path in lists.items() if path is not None}
     words = {name: text for name, text in given.items() if text is not None}
     if not words:
         raise UsageError("There is nothing to change; give --title, --holder or another option.")

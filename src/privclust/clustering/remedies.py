@@ -18,7 +18,11 @@ from privclust.notes import Code
 from privclust.plan import Plan
 from privclust.schema.schema import Schema
 
-_DOUBTFUL: set[Code] = {"clusters-hidden", "one-centre-as-good", "rows-unseen"}
+_DOUBTFUL: set[Code] = {
+    "clusters-hidden", "components-hidden", "one-centre-as-good", "rows-unseen", "shapes-hidden"
+}  # fmt: skip
+# What families call the number of groups that they are asked for, and these groups.
+_ASKED_FOR = {"n_clusters": "clusters", "n_components": "components"}
 # Rehearsals of more numbers take too long to be made unasked.
 _MOST_NUMBERS = 300_000
 _FEWEST_ROWS, _ROWS_A_CLUSTER = 10, 3
@@ -28,7 +32,7 @@ _LARGER = (2, 4, 8)  # times ε
 _WORTHWHILE = 0.9  # a change is told of if it brings the error at least so far down
 
 
-def advice(model: Any) -> Iterator[str]:
+def advice(model: Any, fewest_columns: int = 2) -> Iterator[str]:
     """Yield a sentence on what would help a fitted model, if its notes call for one.
 
     Rehearsals take a moment, so they are not made for a warning that nobody sees.
@@ -41,11 +45,12 @@ def advice(model: Any) -> Iterator[str]:
     if not doubted or n_rows > _MOST_NUMBERS / columns or not is_shown(LowSignalWarning):
         return
     if n_rows < _SURE * error:
-        yield "Noise hides even the number of rows; ask for far fewer clusters, or raise ε."
+        fewer = f"ask for far fewer {_groups_of(model)[1]}, or " if _groups_of(model)[0] else ""
+        yield f"Noise hides even the number of rows; {fewer}raise ε."
     else:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            yield _sentence(model, n_rows, columns)
+            yield _sentence(model, n_rows, columns, fewest_columns)
 
 
 def is_shown(category: type[Warning]) -> bool:
@@ -56,20 +61,30 @@ def is_shown(category: type[Warning]) -> bool:
     return True
 
 
-def _sentence(model: Any, n_rows: int, n_columns: int) -> str:
-    k = getattr(model, "n_clusters_", 1)
+def _groups_of(model: Any) -> tuple[int, str, str]:
+    """Return how many groups a model was asked for, what they are called, and its parameter."""
+    for parameter, noun in _ASKED_FOR.items():
+        if hasattr(model, parameter):
+            return int(getattr(model, f"{parameter}_")), noun, parameter
+    return 0, "clusters", ""
+
+
+def _sentence(model: Any, n_rows: int, n_columns: int, fewest_columns: int) -> str:
+    k, noun, _ = _groups_of(model)
     if n_rows < _ROWS_A_CLUSTER * k:
-        return f"There are only about {n_rows:,} rows for {k} clusters; ask for far fewer."
+        return f"There are only about {n_rows:,} rows for {k} {noun}; ask for far fewer."
     now: Plan = model.plan(n_rows, n_columns)
+    measure = now.measure
     before = (
-        f"Rehearsed without data for about {n_rows:,} rows, the expected {now.measure.name} is "
-        f"{now.error_ratio:.3g} times that without privacy"
+        f"Rehearsed without data for about {n_rows:,} rows, the expected {measure.name} is "
+        f"{measure.short.format(error=now.error_ratio)}{measure.relative}"
     )
-    if now.error_ratio <= now.measure.good:
-        return f"{before} where clusters are clear: the rows may have fewer, so ask for fewer."
+    if now.error_ratio <= measure.good:
+        but = "fewer, so ask for fewer" if k else "none"
+        return f"{before} where clusters are clear: the rows may have {but}."
     changes = [
-        f"{plan.error_ratio:.3g} times with {words}"
-        for words, plan in _changes(model, n_rows, n_columns, now)
+        f"{measure.short.format(error=plan.error_ratio)} with {words}"
+        for words, plan in _changes(model, n_rows, n_columns, now, fewest_columns)
         if plan.error_ratio <= _WORTHWHILE * now.error_ratio
     ]
     if not changes:
@@ -78,7 +93,9 @@ def _sentence(model: Any, n_rows: int, n_columns: int) -> str:
     return f"{before}; it would be {listed}."
 
 
-def _changes(model: Any, n_rows: int, n_columns: int, now: Plan) -> Iterator[tuple[str, Plan]]:
+def _changes(
+    model: Any, n_rows: int, n_columns: int, now: Plan, fewest_columns: int
+) -> Iterator[tuple[str, Plan]]:
     """Yield changes of the fit, in words, each with its plan."""
 
     def plan(columns: int = n_columns, **changed: Any) -> Plan:
@@ -95,11 +112,11 @@ def _changes(model: Any, n_rows: int, n_columns: int, now: Plan) -> Iterator[tup
         if larger.error_ratio <= now.measure.good or times == _LARGER[-1]:
             yield f"ε = {float(times * spent.epsilon):g}", larger
             break
-    k = getattr(model, "n_clusters_", 0)
-    if hasattr(model, "n_clusters") and k >= 4:
-        yield f"{k // 2} clusters", plan(n_clusters=k // 2)
+    k, noun, parameter = _groups_of(model)
+    if k >= 4:
+        yield f"{k // 2} {noun}", plan(**{parameter: k // 2})
     fewer = n_columns // 2
-    if fewer >= 2 and model.schema is not None:
+    if fewer >= fewest_columns and model.schema is not None:
         names = Schema.of(model.schema).names[:fewer]
         words = f"{fewer} of the {n_columns} columns"
         yield words, plan(fewer, schema=Schema.of(model.schema).only(names))

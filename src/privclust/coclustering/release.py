@@ -26,6 +26,15 @@ def column_names(release: Release) -> list[str]:
     return list(release.about.names) or [f"column {j}" for j in range(count)]
 
 
+def group_names(release: Release) -> tuple[list[str], list[str]]:
+    """Return what the clusters of rows and of columns are called: R0, C0, or a name."""
+    about, (rows, columns) = release.about, release.arrays["block_totals"].shape
+    return (
+        list(about.row_groups) or [f"R{n}" for n in range(rows)],
+        list(about.column_groups) or [f"C{n}" for n in range(columns)],
+    )
+
+
 def labels(
     release: Release, X: Any, shape: tuple[int, int] | None = None
 ) -> Iterator[npt.NDArray[np.int64]]:
@@ -43,16 +52,21 @@ def tables(release: Release) -> dict[str, pa.Table]:
     totals, errors = (release.arrays[f"block_totals{end}"] for end in ("", "_error"))
     rows, columns = np.indices(totals.shape)
     blocks = {"row cluster": rows.ravel(), "column cluster": columns.ravel()}
+    named = zip(("row name", "column name"), _given_names(release), (rows, columns), strict=True)
+    blocks |= {name: np.array(names)[at.ravel()] for name, names, at in named if names}
     blocks |= {"total": totals.ravel(), "± total": 2 * errors.ravel()}
     return {"clusters.csv": pa.table(blocks)}
+
+
+def _given_names(release: Release) -> tuple[Sequence[str], Sequence[str]]:
+    return release.about.row_groups, release.about.column_groups
 
 
 def plot_blocks(release: Release, ax: Any, columns: Sequence[str] | None) -> None:
     """Draw the totals of the blocks as a map."""
     refuse_columns(release.kind, columns)
     totals = release.arrays["block_totals"]
-    rows, of_columns = totals.shape
-    draw_table(ax, totals, [f"R{n}" for n in range(rows)], [f"C{n}" for n in range(of_columns)])
+    draw_table(ax, totals, *group_names(release))
 
 
 def _check(release: Release) -> None:
@@ -69,11 +83,15 @@ def _check(release: Release) -> None:
 def _facts(release: Release) -> Facts:
     arrays, tau = release.arrays, float(release.parameters.get("tau", 0.0))
     totals, errors = (arrays[f"block_totals{end}"].tolist() for end in ("", "_error"))
+    rows, columns = group_names(release)
     lines = [
-        [f"R{k}", *(describe_size(n, error) for n, error in zip(*line, strict=True))]
-        for k, line in enumerate(zip(totals, errors, strict=True))
+        [name, *(describe_size(n, error) for n, error in zip(*line, strict=True))]
+        for name, *line in zip(rows, totals, errors, strict=True)
     ]
-    headings = [f"total {TWO_ERRORS}", *(f"C{label}" for label in range(len(totals[0])))]
+    headings = [f"total {TWO_ERRORS}", *columns]
+    given = {"column_names": release.about.names} | dict(
+        zip(("row_groups", "column_groups"), _given_names(release), strict=True)
+    )
     return Facts(
         summary=[
             ("row clusters", str(len(totals))),
@@ -87,7 +105,7 @@ def _facts(release: Release) -> Facts:
             "block_totals": totals,
             "block_totals_error": errors,
             "column_labels": arrays["column_labels"].tolist(),
-            **({"column_names": list(release.about.names)} if release.about.names else {}),
+            **{name: list(names) for name, names in given.items() if names},
         },
     )
 
@@ -112,5 +130,9 @@ register_kind(
         labels=labels,
         takes_triples=True,
         named=("column", "column_labels"),
+        also_named={
+            "row_groups": ("row cluster", lambda it: it.arrays["block_totals"].shape[0]),
+            "column_groups": ("column cluster", lambda it: it.arrays["block_totals"].shape[1]),
+        },
     )
 )

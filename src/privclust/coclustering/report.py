@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privclust._typing import Floats
-from privclust.coclustering.release import column_names
+from privclust.coclustering.release import column_names, group_names
 from privclust.reports.svg import ABOVE, BELOW, INK, LINE, WIDTH, inline_svg, is_narrow, short_name
 from privclust.reports.values import count_of, describe_size, percent_of
 
@@ -38,7 +38,7 @@ def coclustering_context(release: Release) -> dict[str, Any]:
     n_clusters = totals.shape[1]
     column_sizes = np.bincount(arrays["column_labels"], minlength=n_clusters)
     rows, tops = _row_sizes(release), _top_columns(release, n_clusters)
-    groups = _groups(release, rows, tops)
+    groups, heads = _groups(release, rows, tops), _heads(release)
     found = release.signal == "seen"
     return {
         "found": found,
@@ -50,7 +50,7 @@ def coclustering_context(release: Release) -> dict[str, Any]:
         "apart": any(card["traits"] for card in groups["cards"]),
         "column_clusters": [
             {
-                "label": f"C{cluster}",
+                "label": heads[1][cluster],
                 "size": f"{column_sizes[cluster]:,}",
                 "top": top,
             }
@@ -60,20 +60,31 @@ def coclustering_context(release: Release) -> dict[str, Any]:
             [describe_size(value, error) for value, error in zip(*line, strict=True)]
             for line in zip(totals.tolist(), arrays["block_totals_error"].tolist(), strict=True)
         ],
-        "labels": list(range(n_clusters)),
+        "heads": heads,
     }
+
+
+def _heads(release: Release) -> tuple[list[str], list[str]]:
+    """Return what tables call the clusters: their number in the picture, then their name."""
+    names, given = group_names(release), (release.about.row_groups, release.about.column_groups)
+    letters = zip("RC", names, given, strict=True)
+    rows, columns = (
+        [f"{letter}{n} {name}" if own else name for n, name in enumerate(listed)]
+        for letter, listed, own in letters
+    )
+    return rows, columns
 
 
 def _groups(release: Release, rows: Floats, tops: list[list[str]]) -> dict[str, Any]:
     """Return the row clusters as groups, each with the columns that its rows have more of."""
     shares = rows / max(float(rows.sum()), 1e-300)
-    known = "row_labels" in release.arrays
+    known, names = "row_labels" in release.arrays, group_names(release)[0]
     cards = []
     for label in np.argsort(-rows, kind="stable").tolist():
         size = count_of(round(float(rows[label])), "row")
         cards.append(
             {
-                "name": f"row cluster R{label}",
+                "name": names[label] if release.about.row_groups else f"row cluster R{label}",
                 "number": f"R{label}",
                 "colour": 0,
                 "size": size if known else "",
@@ -97,7 +108,10 @@ def _more_of(release: Release, label: int) -> list[tuple[int, str]]:
     times = totals[label] / np.maximum(expected[label], 1e-9)
     ranked = np.argsort(-times, kind="stable").tolist()
     told = [j for j in ranked if sure[j] and times[j] >= _WORTH_A_WORD]
-    return [(j, f"{times[j]:.1f} times as much as usual in C{j}") for j in told[:_MOST_TRAITS]]
+    heads = _heads(release)[1]
+    return [
+        (j, f"{times[j]:.1f} times as much as usual in {heads[j]}") for j in told[:_MOST_TRAITS]
+    ]
 
 
 def _row_sizes(release: Release) -> Floats:

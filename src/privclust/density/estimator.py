@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from sklearn.utils import Tags
 from privclust.budget import Budget
 from privclust.clustering.missing import with_missing_sentence
 from privclust.clustering.plan import with_plain_numbers
+from privclust.clustering.remedies import advice
 from privclust.data.points.door import PointRows, region_of
 from privclust.data.public import Noisy
 from privclust.density.answers import DensityAnswers
@@ -191,6 +193,9 @@ class PrivateDensity(DensityAnswers, PrivateEstimator):
         self.edges_ = tuple(low + width * np.arange(side + 1) for low, width, side in columns)
         self.n_rows_, self.n_rows_error_ = result.n_rows, result.n_rows_error
         self._counted = result
+
+    def _advice(self) -> Iterator[str]:
+        return advice(self, fewest_columns=1)
 
     def _noisy_number(self, result: CountedGrid) -> Noisy:
         return Noisy(np.array([result.n_rows]), result.n_rows_error)

@@ -18,6 +18,8 @@ AGREEMENT = Measure(
     good=0.15,
     hopeless=0.6,
     sentence="Expected {name} with three planted clumps: {error:.2g} (1 − adjusted Rand index).",
+    short="{error:.2g}",
+    relative=" (1 − adjusted Rand index, for three planted clumps)",
     remedy="raise epsilon, ask about fewer columns, or gather more rows",
 )
 # Where the clumps lie and how wide they are, in half widths of the bounds.

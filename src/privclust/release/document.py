@@ -52,6 +52,8 @@ class About:
         Public names of what a release numbers: the clusters of k-means and of a density, the
         components of a mixture, the columns of a co-clustering, the new centres of a
         source-target release.
+    row_groups, column_groups : sequence of str
+        Public names of the clusters of rows and of columns of a co-clustering.
     """
 
     title: str | None = None
@@ -60,15 +62,19 @@ class About:
     contact: str | None = None
     purpose: str | None = None
     names: Sequence[str] = ()
+    row_groups: Sequence[str] = ()
+    column_groups: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         for name in _LINES:
             object.__setattr__(self, name, _check_line(name, getattr(self, name)))
-        if isinstance(self.names, str) or not all(isinstance(name, str) for name in self.names):
-            raise ReleaseError(
-                "The names of a release must be a list of text; give one name per item."
-            )
-        object.__setattr__(self, "names", tuple(_one_line(name) for name in self.names))
+        for name in _LISTS:
+            names = getattr(self, name)
+            if isinstance(names, str) or not all(isinstance(text, str) for text in names):
+                raise ReleaseError(
+                    "The names of a release must be a list of text; give one name per item."
+                )
+            object.__setattr__(self, name, tuple(_one_line(text) for text in names))
 
     @property
     def lines(self) -> dict[str, str]:
@@ -78,7 +84,8 @@ class About:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is said as plain data."""
-        return self.lines | ({"names": list(self.names)} if self.names else {})
+        names = {name: list(getattr(self, name)) for name in _LISTS}
+        return self.lines | {name: listed for name, listed in names.items() if listed}
 
     @classmethod
     def from_dict(cls, plain: Any) -> About:
@@ -86,7 +93,7 @@ class About:
         known = {field.name for field in fields(cls)}
         if not isinstance(plain, Mapping) or not set(plain) <= known:
             raise DamageError("'about' in release.json has an unknown entry")
-        if not isinstance(plain.get("names", []), list):
+        if not all(isinstance(plain.get(name, []), list) for name in _LISTS):
             raise DamageError("the names in release.json are not a list")
         try:
             return cls(**plain)
@@ -95,6 +102,7 @@ class About:
 
 
 _LINES = ("title", "dataset", "holder", "contact", "purpose")
+_LISTS = ("names", "row_groups", "column_groups")
 
 
 def _check_line(name: str, text: object) -> str | None:

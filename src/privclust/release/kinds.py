@@ -9,7 +9,7 @@ is its ``template``, which shows what the function ``context`` returns.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +87,8 @@ class ReleaseKind:
     # What a publisher may give names to, and the array with one entry for each, such as
     # ``("column", "column_labels")``; or the function that counts them in a release.
     named: tuple[str, str | Callable[[Release], int]] | None = None
+    # The same for other lists of names of ``About``, by the name of the list.
+    also_named: Mapping[str, tuple[str, Callable[[Release], int]]] = field(default_factory=dict)
 
     def context_of(self, release: Release) -> dict[str, Any]:
         """Return what the template shows of a release."""
@@ -120,20 +122,21 @@ class ReleaseKind:
 
     def check_names(self, release: Release) -> None:
         """Raise unless the publisher's names fit the release."""
-        names = release.about.names
-        if not names:
-            return
-        what, counted = self.named or ("", lambda _: 0)
-        count = counted(release) if callable(counted) else len(release.arrays.get(counted, ()))
-        if not count:
-            raise ReleaseError(
-                f"There is nothing to name in this {self.name} release; its schema names the "
-                "columns."
-            )
-        if len(names) != count:
-            raise ReleaseError(
-                f"There are {len(names)} names for {count} {what}s; give one name per {what}."
-            )
+        nothing = "", lambda _: 0
+        for listed in ("names", "row_groups", "column_groups"):
+            names = getattr(release.about, listed)
+            of = self.named if listed == "names" else self.also_named.get(listed)
+            what, counted = of or nothing
+            count = counted(release) if callable(counted) else len(release.arrays.get(counted, ()))
+            if names and not count:
+                raise ReleaseError(
+                    f"There is nothing to name in this {self.name} release; its schema names the "
+                    "columns."
+                )
+            if names and len(names) != count:
+                raise ReleaseError(
+                    f"There are {len(names)} names for {count} {what}s; give one name per {what}."
+                )
 
 
 _KINDS: dict[str, ReleaseKind] = {}
