@@ -127,3 +127,16 @@ def test_a_wide_table_has_the_columns_that_are_declared(tmp_path):
     result = CliRunner().invoke(app, [*arguments, "-o", str(tmp_path / "out")])
     assert "has 2 columns where 3 were declared" in result.stderr
     assert result.exit_code == 1
+
+
+def test_a_wide_table_whose_rows_have_names_says_how_to_leave_them_out(tmp_path):
+    table = pd.DataFrame(COUNTS.toarray()).add_prefix("good ")
+    named, unnamed = tmp_path / "named.csv", tmp_path / "unnamed.csv"
+    table.rename("shop {}".format).to_csv(named, index_label="shop")
+    unnamed.write_text(named.read_text().replace("shop,", ",", 1))
+    end = ["--row-clusters", "2", "--column-clusters", "2", "-o", str(tmp_path / "out")]
+    refused = CliRunner().invoke(app, ["cocluster", str(named), *end])
+    assert refused.exit_code == 1
+    assert "Column 'shop' holds text" in refused.stderr
+    assert "empty its name in the header" in " ".join(refused.stderr.split())
+    assert CliRunner().invoke(app, ["cocluster", str(unnamed), *end]).exit_code == 0

@@ -45,7 +45,7 @@ MISSING_SHARE = Parameter(
     "missing_share",
     Number(1, or_zero=True),
     0.02,
-    "Budget share for counting missing values that a rule stands for.",
+    "To count missing values.",
     label="Counts of missing values (share of the budget)",
 )
 SCALE = Parameter(
@@ -59,7 +59,7 @@ RESCALE = Parameter(
     "rescale",
     FLAG,
     None,
-    "Distances in widths.",
+    "Count in widths.",
     also=(None,),
     label="Distances in units of declared widths",
     shown="with a schema",

@@ -162,6 +162,12 @@ def _read_wide(source: RowSource, unit: MatrixUnit) -> Any:
         parts = [numbers_of(block, names, {}, lenient) for block in source.blocks()]
     except NoRowsError:
         parts = []
+    except DataError as error:  # whose cure is that of declared columns
+        wrong = str(error).split(";")[0].removesuffix(" where numbers are declared")
+        raise DataError(
+            f"{wrong}, but a matrix has counts alone; if it names the rows, empty its name in the "
+            "header, for a column without a name is not read, or else take it out of the file."
+        ) from None
     return sparse.vstack([sparse.csr_array((0, len(names))), *map(sparse.csr_array, parts)])
 
 
