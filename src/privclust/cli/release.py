@@ -125,14 +125,7 @@ def describe(
     holder: Annotated[str | None, _text("holder", "Who holds them.")] = None,
     contact: Annotated[str | None, _text("contact", "Whom to ask.")] = None,
     purpose: Annotated[str | None, _text("purpose", "What the release was made for.")] = None,
-    names: Annotated[
-        Path | None,
-        typer.Option(
-            "--names",
-            metavar="FILE",
-            help="Public names of clusters, columns or centres, one per line.",
-        ),
-    ] = None,
+    names: Annotated[Path | None, _list("names", "clusters, columns or centres")] = None,
     row_groups: Annotated[Path | None, _list("row-groups", "row clusters")] = None,
     column_groups: Annotated[Path | None, _list("column-groups", "column clusters")] = None,
 ) -> None:

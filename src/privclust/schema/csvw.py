@@ -85,10 +85,10 @@ def _fact_of(name: str, column: Mapping[str, Any]) -> dict[str, Any]:
     label = titles[0] if isinstance(titles, list) and titles else titles
     told = {"label": label, "description": column.get("dc:description", "")}
     texts = {key: text for key, text in told.items() if isinstance(text, str) and text}
-    return _declared_of(name, column) | texts
+    return _plain_fact(name, column) | texts
 
 
-def _declared_of(name: str, column: Mapping[str, Any]) -> dict[str, Any]:
+def _plain_fact(name: str, column: Mapping[str, Any]) -> dict[str, Any]:
     datatype = column.get("datatype", "string")
     datatype = datatype.get("base", "string") if isinstance(datatype, Mapping) else datatype
     optional = column.get("required") is False
