@@ -185,13 +185,17 @@ def _held(line: Beside, rows: Rows, spent: list[Line]) -> str:
 
 
 def _missing(line: Beside, often: dict[str, int], spent: list[Line]) -> str:
-    """Return on how many sets there are fewer runs than the paper's, and what its would cost."""
+    """Return on how many sets there are fewer runs than the paper's, and what its would cost.
+
+    Sets whose seconds were not kept are taken for as dear as the others.
+    """
     fewer = {name for name, runs in often.items() if runs < line.runs}
     if not fewer:
         return ""
     own = [row for row in spent if row["experiment"] == line.file and row["set"] in fewer]
     told = f"; fewer than its {line.runs} on {len(fewer)}"
-    if {row["set"] for row in own} != fewer:
+    if not own:
         return told
-    seconds = sum(float(row["seconds"]) / int(row["runs"]) for row in own) * line.runs
-    return f"{told}, where it would take {seconds / 60:.0f} minutes of a processor"
+    each = sum(float(row["seconds"]) / int(row["runs"]) for row in own) / len(own)
+    minutes = each * line.runs * len(fewer) / 60
+    return f"{told}, where it would take about {max(minutes, 1):.0f} minutes of a processor"

@@ -143,7 +143,9 @@ def test_fewer_runs_than_the_papers_are_told_with_what_its_number_would_take(tmp
     ]
     spent[0]["seconds"] = "12"
     told = papers.shown.TABLES["targets-settings"](kept)
-    assert "2 sets, 3 to 30 runs; fewer than its 30 on 1, where it would take 2 minutes" in told
+    assert (
+        "2 sets, 3 to 30 runs; fewer than its 30 on 1, where it would take about 2 minutes" in told
+    )
     assert "fewer" not in papers.shown.TABLES["targets-settings"](
         {"targets-nearest": kept["targets-nearest"][1:]}
     )
