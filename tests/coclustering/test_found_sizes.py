@@ -10,6 +10,7 @@ from privclust.exceptions import ParameterError
 from privclust.papers.metrics import goodman_kruskal_tau
 from privclust.papers.tau import PrivateTauCoclustering
 from privclust.papers.tau.automatic import MOST_CLUSTERS, alike, join_alike, start_from_signal
+from privclust.papers.tau.private import random_start
 
 AUTO = {"n_row_clusters": "auto", "n_column_clusters": "auto"}
 ERROR = 5.0
@@ -94,3 +95,14 @@ def test_of_no_structure_one_cluster_is_left_or_two():
 def test_what_goes_only_together_is_refused_apart(given, sentence):
     with pytest.raises(ParameterError, match=sentence):
         PrivateTauCoclustering(**given).fit(np.ones((4, 4), int))
+
+
+def test_no_cluster_of_the_start_is_ahead_because_columns_cannot_be_divided():
+    """Ten columns in four clusters: blocks of three and of two, or all of three."""
+    strengths = {}
+    for even in (True, False):
+        rows, weights = random_start((4000, 10), 4, 4, np.random.default_rng(0), even=even)
+        own = [weights[rows.labels == k, k].mean() for k in range(4)]
+        strengths[even] = max(own) / min(own)
+    assert strengths[True] == pytest.approx(1, abs=0.02)
+    assert abs(strengths[False] - 1) > 0.1

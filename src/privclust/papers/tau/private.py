@@ -3,7 +3,8 @@
 Alternate between choosing the cluster of every column and of every row by the exponential
 mechanism, with the utilities of Fast-τCC, and a noisy table of block totals that defines the
 utilities. Compared with the paper, it is repaired: all rounds that are paid for are run, the first
-table uses the start's own row clusters, and a cluster whose noisy total is zero is ignored.
+table uses the start's own row clusters, whose blocks are equally wide, and a cluster whose noisy
+total is zero is ignored.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ def ask_tau_clusters(
     ``joins``: whether clusters that noise explains are joined in the end.
     """
     weigh = tau_weights if noise == "published" else _live_weights
-    rows, row_weights = random_start(view.shape, n_row_clusters, n_column_clusters, rng)
+    even = noise != "published"
+    rows, row_weights = random_start(view.shape, n_row_clusters, n_column_clusters, rng, even=even)
     for number, share in enumerate(budget.split([1] * n_rounds), start=1):
         halves = share.split([1, 1])
         (for_columns, for_table), (for_rows, for_totals) = (
@@ -114,14 +116,22 @@ def _live_weights(table: Floats) -> Floats:
 
 
 def random_start(
-    shape: tuple[int, int], n_row_clusters: int, n_column_clusters: int, rng: np.random.Generator
+    shape: tuple[int, int],
+    n_row_clusters: int,
+    n_column_clusters: int,
+    rng: np.random.Generator,
+    *,
+    even: bool = True,
 ) -> tuple[Groups, Floats]:
     """Return random row clusters, and how much each row happens to favour each column cluster.
 
     The paper draws a block matrix of ones with one percent of its entries switched; only the
-    numbers of ones in each row and block are needed of it, and those are binomial.
+    numbers of ones in each row and block are needed of it, and those are binomial. If the clusters
+    do not divide the columns, some of its blocks are wider and draw more than their share, which
+    in narrow matrices lasts; ``even`` makes all as wide as the widest.
     """
     n_rows, n_columns = shape
+    n_columns = n_columns + -n_columns % n_column_clusters if even else n_columns
     rows = rng.permutation(np.arange(n_rows) % n_row_clusters)
     sizes = np.bincount(np.arange(n_columns) % n_column_clusters, minlength=n_column_clusters)
     # With fewer clusters on one side, the blocks start over from the first.
