@@ -92,7 +92,21 @@ def test_no_value_has_an_exponent_that_a_reader_must_decode():
 def test_sentences_have_fewer_digits_and_no_errors():
     assert describe_about(Box(170, 235, unit="mm"), 216.43, 0.2) == "216.4 mm"
     assert describe_about(Box(170, 235, unit="mm"), 216.43, 3.0) == "216 mm"
-    assert describe_about(BORN, DAY, 30.0) == "2004-10-08"
+    assert describe_about(BORN, DAY, 20.0) == "2004-10-08"
+    assert describe_about(BORN, DAY, 30.0) == "2004-10"
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        (1.0, "2004-10-08 ± 2 days"),
+        (20.0, "2004-10-08 ± 40 days"),
+        (60.0, "2004-10 ± 4 months"),
+        (800.0, "2004 ± 4 years"),
+    ],
+)
+def test_a_date_is_no_more_exact_than_its_error(error, shown):
+    assert describe(BORN, DAY, error) == shown
     assert describe_about(None, 0.514, 0.02) == "51 %"
 
 

@@ -95,11 +95,12 @@ def _check(release: Release) -> None:
 def _facts(release: Release) -> Facts:
     arrays, schema = release.arrays, release.schema
     shown = [[*line.values()] for line in lines_of(release)]
+    told = (float(arrays[name][0]) for name in ("n_rows", "n_rows_error"))
     return Facts(
         summary=[
             ("columns", str(len(schema.numeric))),
             ("columns found", str(int(arrays["found"].sum()))),
-            ("rows, with noise", f"{float(arrays['n_rows'][0]):,.0f}"),
+            ("rows, with noise", describe_size(*told)),
         ],
         listings=[Listing(["column", "bounds", "rows within", "missing"], shown)],
         values={

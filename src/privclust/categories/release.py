@@ -6,6 +6,7 @@ Releases of this kind may hold clusters too: those of the paper's variants, and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -173,7 +174,8 @@ def _facts(release: Release) -> Facts:
     if "cluster_sizes" in arrays:
         sizes, errors = (arrays[f"cluster_sizes{end}"].tolist() for end in ("", "_error"))
         clusters = list(zip(sizes, errors, strict=True))
-        summary += [("clusters", str(len(sizes))), ("rows, with noise", f"{sum(sizes):,.0f}")]
+        total = describe_size(sum(sizes), math.hypot(*errors))
+        summary += [("clusters", str(len(sizes))), ("rows, with noise", total)]
         shown = [describe_size(size, error) for size, error in clusters]
         lines = [[str(i), text] for i, text in enumerate(shown)]
         listings.append(Listing(["cluster", f"rows {TWO_ERRORS}"], lines))

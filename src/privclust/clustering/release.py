@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -48,10 +48,12 @@ from privclust.release.kinds import (
 from privclust.release.signal import with_notes, without_note
 from privclust.reports.findings import RowGroups
 from privclust.reports.values import (
+    TWO_ERRORS,
     coordinate_facts,
     coordinate_labels,
     counted_missing,
-    describe,
+    describe_about,
+    describe_size,
 )
 from privclust.schema.coordinates import Coordinates
 from privclust.schema.schema import Schema
@@ -164,6 +166,12 @@ def _check_learned(release: Release, k: int) -> None:
         check_metric(release)
 
 
+def total_rows(arrays: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the noisy number of all rows of clusters, and its standard error."""
+    sizes, errors = arrays["cluster_sizes"], arrays["cluster_sizes_error"]
+    return float(sizes.sum()), float(np.linalg.norm(errors))
+
+
 def _kmeans_facts(release: Release) -> Facts:
     from privclust.clustering.shown import cluster_listings
 
@@ -185,7 +193,7 @@ def _kmeans_facts(release: Release) -> Facts:
         summary=[
             ("clusters", str(len(values))),
             ("columns", str(len(release.schema))),
-            ("rows, with noise", f"{max(0.0, float(arrays['cluster_sizes'].sum())):,.0f}"),
+            ("rows, with noise", describe_size(*total_rows(arrays))),
         ],
         listings=[
             *cluster_listings(release),
@@ -421,18 +429,23 @@ def _summary_facts(release: Release) -> Facts:
     cells, facts = cells_from_release(release), coordinate_facts(release.schema)
     order = np.argsort(-cells.counts, kind="stable")[:20]
     places, notes = release.arrays["cells"], sample_notes(release)
+    errors = np.sqrt(cells.noise) * column_scales(release)
     return Facts(
         summary=[
             ("cells", str(most_clusters(cells))),
             ("columns", str(len(release.schema))),
-            ("rows, with noise", f"{cells.n_rows:,.0f}"),
+            ("rows, with noise", describe_size(cells.n_rows, cells.n_rows_error)),
             *clusterer_fact(release),
         ],
         listings=[
             Listing(
-                ["cell", "rows", *coordinate_labels(release.schema)],
+                ["cell", f"rows {TWO_ERRORS}", *coordinate_labels(release.schema)],
                 [
-                    [str(j), f"{cells.counts[j]:,.0f}", *map(describe, facts, places[j].tolist())]
+                    [
+                        str(j),
+                        describe_size(float(cells.counts[j]), cells.counts_error),
+                        *map(describe_about, facts, places[j].tolist(), errors[j].tolist()),
+                    ]
                     for j in order
                 ],
             ),

@@ -167,7 +167,7 @@ def _facts(release: Release) -> Facts:
         summary=[
             ("cells", cells),
             ("columns", str(len(release.schema))),
-            ("rows, with noise", f"{counted.n_rows:,.0f}"),
+            ("rows, with noise", describe_size(counted.n_rows, counted.n_rows_error)),
             ("clusters", str(found.n_clusters)),
             *clusterer_fact(release),
         ],

@@ -24,6 +24,7 @@ from privclust.reports.values import (
     column_label,
     describe,
     describe_share,
+    describe_size,
     describe_width,
 )
 from privclust.schema.facts import Box
@@ -103,6 +104,7 @@ def _facts(release: Release) -> Facts:
     boxes = [fact for fact in release.schema.columns.values() if isinstance(fact, Box)]
     deviations = np.sqrt(np.diagonal(arrays["covariances"], axis1=1, axis2=2))
     background = float(arrays["background_weight"][0])
+    number = (float(arrays[name][0]) for name in ("n_rows", "n_rows_error"))
     lines, values = [], []
     for label, (weight, error) in enumerate(
         zip(arrays["weights"], arrays["weights_error"], strict=True)
@@ -126,7 +128,7 @@ def _facts(release: Release) -> Facts:
         summary=[
             ("components", str(len(lines))),
             ("columns", str(len(names))),
-            ("rows, with noise", f"{max(0.0, float(arrays['n_rows'][0])):,.0f}"),
+            ("rows, with noise", describe_size(*number)),
             *([("in no component", f"{100 * background:.1f} %")] if background else []),
         ],
         listings=[

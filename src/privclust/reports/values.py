@@ -26,6 +26,9 @@ CATEGORY_RULE = "counted as a category"
 # A range of two errors to each side that covers this share of what is possible says nothing.
 _NOTHING_KNOWN = 0.9
 _DAY = 86_400.0  # seconds
+# From how many days of two errors on a date is no more than a year or a month; how much of it is
+# shown, and the unit of its error, in days and in words.
+_COARSE = ((730, 4, 365.25, "years"), (45, 7, 30.44, "months"))
 # Units of time that an error is told in, the longest first, each with its seconds.
 _TIMES = (("days", _DAY), ("hours", 3600.0), ("minutes", 60.0))
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -291,9 +294,12 @@ def _with_space(unit: str) -> str:
 
 
 def _moment(fact: Box, value: float, error: float | None) -> str:
-    """Return a date or a time; of a time no more than its error leaves."""
+    """Return a date or a time, with no more of it than its error leaves: a year, a month, a day."""
     width = (fact.high - fact.low) * _DAY
     exact = 2 * error * _DAY if error else width / 1000
+    for least, length, unit, name in _COARSE:
+        if error and exact >= least * _DAY:
+            return f"{fact.shown(value)[:length]} ± {exact / (unit * _DAY):.0f} {name}"
     if fact.form == "date" or exact >= _DAY:
         text = fact.shown(math.floor(value + 0.5) if fact.form == "date" else value)[:10]
     else:
