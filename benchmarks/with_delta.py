@@ -1,8 +1,8 @@
 """Private k-means with a δ and without one, at the same ε: when to leave δ at 0.
 
 ``python benchmarks/with_delta.py [--epsilon .1 .3 1] [--runs 5] [--seed 0]`` prints a table and
-writes every mean to ``benchmarks/results/with-delta.csv``; ``--page docs/guides/epsilon.md`` puts
-the table there, and ``--drawn`` draws it from its file. The sets are generated clumps, scaled to
+writes every mean to ``benchmarks/results/with-delta.csv``; ``--page docs/research/kmeans.md``
+puts the table there, and ``--drawn`` draws it from its file. The sets are generated clumps, scaled to
 the unit box. The error is the inertia over the best that ordinary k-means finds; the file also
 holds what ``plan()`` expects of both without any rows. The noise of run r is seeded with r.
 """
