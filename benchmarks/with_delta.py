@@ -2,8 +2,8 @@
 
 ``python benchmarks/with_delta.py [--epsilon .1 .3 1] [--runs 5] [--seed 0]`` prints a table and
 writes every mean to ``benchmarks/results/with-delta.csv``; ``--page docs/research/kmeans.md``
-puts the table there, and ``--drawn`` draws it from its file. The sets are generated clumps, scaled to
-the unit box. The error is the inertia over the best that ordinary k-means finds; the file also
+puts the table there, and ``--drawn`` draws it from its file. The sets are generated clumps, scaled
+to the unit box. The error is the inertia over the best that ordinary k-means finds; the file also
 holds what ``plan()`` expects of both without any rows. The noise of run r is seeded with r.
 """
 
