@@ -83,6 +83,14 @@ BENCHMARKS = (
     Benchmark("shapes", ("shapes.py shapes", "shapes.py page")),
     Benchmark("mixture-fits", ("shapes_mixture.py fits --page docs/research/mixture.md",)),
     Benchmark(
+        "mixture-expected",
+        (
+            "shapes_mixture.py expected --runs 10 --sets "
+            "300x3,500x2,1000x2,2000x4,5000x6,unbalanced,overlapping",
+            "shapes.py page",
+        ),
+    ),
+    Benchmark(
         "scale",
         ("scale.py --rows 2000000 10000000 --pairs 10000000 --setting medium",),
         "cpu",

@@ -1,11 +1,12 @@
 """Private Gaussian mixtures against scikit-learn's, private k-means and what else one might try.
 
-``python benchmarks/shapes_mixture.py [fits | kinds | errors | numbers | clip | time] [--runs 10]
-[--sets NAME,NAME] [--data FOLDER] [--page docs/research/mixture.md] [--drawn]`` writes every run to
-``benchmarks/results/mixture-TABLE.csv`` and prints a table. Runs of a set replace those that stand
-there. Data are generated from the seed, or split by it into rows to fit and rows held out; the
-noise is the system's. A gap is what a row held out loses of its log likelihood against
-scikit-learn's mixture of the same rows, in nats: less is better.
+``python benchmarks/shapes_mixture.py [fits | expected | kinds | errors | numbers | clip | time]
+[--runs 10] [--sets NAME,NAME] [--data FOLDER] [--page docs/research/mixture.md] [--drawn]`` writes
+every run to ``benchmarks/results/mixture-TABLE.csv`` and prints a table. Runs of a set replace
+those that stand there. Data are generated from the seed, or split by it into rows to fit and rows
+held out; the noise is the system's, and ``seconds`` are CPU seconds of a fit. A gap is what a row
+held out loses of its log likelihood against scikit-learn's mixture of the same rows, in nats: less
+is better.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,7 @@ from privclust.mixture.clipping import Clip
 DELTAS = {"δ": 1e-6, "pure": 0.0}
 KINDS = ("full", "tied", "diag", "spherical")
 MANY_ROWS = 5000
+EPSILONS = (0.2, 1, 3)
 # Of the measured times.
 ROWS = (10**5, 10**6, 10**7)
 
@@ -58,7 +61,9 @@ def main() -> None:
             for row in TABLES[options.table](sets[one](np.random.default_rng([7, run])), run)
         ]
         replace_rows(name, rows, by=("set",))
-        print(one, "done", flush=True)
+        print(f"{one}: {len(rows)} lines", flush=True)
+    if options.table == "expected":
+        return  # the guide's table, which ``shapes.py page`` fills
     table = show(options.table, read_rows(name))
     print(table)
     if options.page:
@@ -66,9 +71,9 @@ def main() -> None:
 
 
 def mixture(data: MixtureSet, delta: float, **options: Any) -> PrivateGaussianMixture:
-    """Return a mixture with ε = 1."""
+    """Return a mixture, with ε = 1 unless told otherwise."""
     given = {"n_components": data.k, "bounds": (data.low, data.high), "rescale": True} | options
-    return PrivateGaussianMixture(epsilon=1, delta=delta, **given).fit(data.rows)
+    return PrivateGaussianMixture(**{"epsilon": 1, "delta": delta} | given).fit(data.rows)
 
 
 def plain(data: MixtureSet, rows: Any = None, kind: str = "full") -> GaussianMixture:
@@ -87,24 +92,67 @@ def told(data: MixtureSet, best: GaussianMixture, model: Any) -> Row:
     return {"ari": adjusted_rand_score(wanted, label(data.held)), "gap": gap}
 
 
+def timed(fit: Callable[[], Any]) -> tuple[Any, float]:
+    """Return what a fit returns, and its CPU seconds."""
+    start = time.process_time()
+    model = fit()
+    return model, round(time.process_time() - start, 4)
+
+
+def kmeans(data: MixtureSet, delta: float, epsilon: float = 1) -> PrivateKMeans:
+    """Return private k-means of the same rows."""
+    bounds = {"bounds": (data.low, data.high), "rescale": True}
+    return PrivateKMeans(data.k, epsilon=epsilon, delta=delta, **bounds).fit(data.rows)
+
+
+def of_sample(data: MixtureSet, delta: float) -> GaussianMixture:
+    """Return scikit-learn's mixture of synthetic rows of a summary."""
+    bounds = {"bounds": (data.low, data.high), "rescale": True}
+    summary = PrivateSummary(epsilon=1, delta=delta, **bounds).fit(data.rows)
+    return plain(data, summary.sample(len(data.rows)))
+
+
+# What is measured with and without δ.
+PRIVATE: dict[str, Callable[[MixtureSet, float], Any]] = {
+    "mixture": mixture,
+    "with background": lambda data, delta: mixture(data, delta, background=True),
+    "sample": of_sample,
+    "k-means": kmeans,
+}
+
+
 def fits(data: MixtureSet, run: int) -> Iterator[Row]:
     """Yield every method with and without δ."""
-    best, bounds = plain(data), {"bounds": (data.low, data.high), "rescale": True}
-    yield {"method": "scikit-learn", "budget": "none", **told(data, best, best)}
-    if data.law is not None:
-        yield {"method": "the law", "budget": "none", **told(data, best, data.law)}
+    best, seconds = timed(lambda: plain(data))
+    known = {"scikit-learn": (best, seconds)} | (
+        {} if data.law is None else {"the law": (data.law, "")}
+    )
+    for method, (model, spent) in known.items():
+        yield {"method": method, "budget": "none", **told(data, best, model), "seconds": spent}
     for budget, delta in DELTAS.items():
-        for method, options in {"mixture": {}, "with background": {"background": True}}.items():
-            model = mixture(data, delta, **options)
-            yield {"method": method, "budget": budget, **told(data, best, model)}
-        summary = PrivateSummary(epsilon=1, delta=delta, **bounds).fit(data.rows)
-        made = plain(data, summary.sample(len(data.rows)))
-        yield {"method": "sample", "budget": budget, **told(data, best, made)}
-        centres = PrivateKMeans(data.k, epsilon=1, delta=delta, **bounds).fit(data.rows)
-        yield {"method": "k-means", "budget": budget, **told(data, best, centres)}
+        for method, fit in PRIVATE.items():
+            model, seconds = timed(partial(fit, data, delta))
+            found = told(data, best, model)
+            yield {"method": method, "budget": budget, **found, "seconds": seconds}
     rho, rng = float(Budget(1, 1e-6).amount), np.random.default_rng(run)
-    rival = noisy_em(data.rows, data.low, data.high, data.k, rho, rng)
-    yield {"method": "noisy EM", "budget": "δ", **told(data, best, rival)}
+    ends = data.low, data.high
+    rival, seconds = timed(lambda: noisy_em(data.rows, *ends, data.k, rho, rng))
+    yield {"method": "noisy EM", "budget": "δ", **told(data, best, rival), "seconds": seconds}
+
+
+def expected(data: MixtureSet, run: int) -> Iterator[Row]:
+    """Yield what to expect of a mixture and of k-means at several ε."""
+    best, seconds = timed(lambda: plain(data))
+    found = {"ari": told(data, best, best)["ari"], "seconds": seconds}
+    yield {"method": "scikit-learn", "budget": "none", "epsilon": "", **found}
+    for epsilon in EPSILONS:
+        for budget, delta in DELTAS.items():
+            ways = {"mixture": partial(mixture, data, delta, epsilon=epsilon)}
+            ways["k-means"] = partial(kmeans, data, delta, epsilon)
+            for method, fit in ways.items():
+                model, seconds = timed(fit)
+                found = {"ari": told(data, best, model)["ari"], "seconds": seconds}
+                yield {"method": method, "budget": budget, "epsilon": epsilon, **found}
 
 
 def kinds(data: MixtureSet, run: int) -> Iterator[Row]:
@@ -134,8 +182,8 @@ def errors(data: MixtureSet, run: int) -> Iterator[Row]:
 
 def numbers(data: MixtureSet, run: int) -> Iterator[Row]:
     """Yield the numbers of components that are chosen, by the rows and by released cells."""
-    rows = data.rows[:MANY_ROWS]
-    bic = [GaussianMixture(k, random_state=0).fit(rows).bic(rows) for k in range(1, 13)]
+    rows, tried = data.rows[:MANY_ROWS], range(1, rules.MOST_CHOSEN + 1)
+    bic = [GaussianMixture(k, random_state=0).fit(rows).bic(rows) for k in tried]
     yield {"budget": "none", "method": "BIC of rows", "true": data.k, "k": int(np.argmin(bic)) + 1}
     for budget, delta in DELTAS.items():
         chosen = mixture(data, delta, n_components="auto").n_components_
@@ -173,6 +221,7 @@ def times(data: MixtureSet, run: int) -> Iterator[Row]:
 
 TABLES: dict[str, Callable[[MixtureSet, int], Iterator[Row]]] = {
     "fits": fits,
+    "expected": expected,
     "kinds": kinds,
     "errors": errors,
     "numbers": numbers,

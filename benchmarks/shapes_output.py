@@ -123,26 +123,31 @@ def short_table(rows: list[dict[str, str]]) -> str:
 
 def mixture_table(rows: list[dict[str, str]]) -> str:
     """Return what to expect of a mixture, for the guide."""
-    methods = {"mixture": "mixture", "k-means": "k-means", "scikit-learn": "without privacy"}
-    sets = {
-        "300x3": "300", "500x2": "500", "1000x2": "1,000", "2000x4": "2,000", "5000x6": "5,000",
-        "unbalanced": "10,000", "overlapping": "10,000",
+    told = {
+        "300x3": ("300", "3"), "500x2": ("500", "2"), "1000x2": ("1,000", "2"),
+        "2000x4": ("2,000", "4"), "5000x6": ("5,000", "6"),
+        "unbalanced": ("10,000", "4, unbalanced"), "overlapping": ("10,000", "4, overlapping"),
     }  # fmt: skip
-    columns = {"unbalanced": "4, unbalanced", "overlapping": "4, overlapping"}
-    lines = []
-    for name, n in sets.items():
-        for budget, told in {"δ": "1, with δ", "pure": "1"}.items():
-            cells = []
-            for method in methods:
-                own = [
-                    float(row["ari"])
-                    for row in rows
-                    if (row["set"], row["method"]) == (name, method)
-                    and row["budget"] in (budget, "none")
-                ]
-                cells.append(f"{np.mean(own):.2f}" if own else "–")
-            lines.append([n, columns.get(name, name.partition("x")[2]), told, *cells])
-    return markdown(["rows", "columns", "ε", *methods.values()], lines)
+    ways = {
+        "mixture, with δ": ("mixture", "δ"), "mixture": ("mixture", "pure"),
+        "k-means, with δ": ("k-means", "δ"), "k-means": ("k-means", "pure"),
+    }  # fmt: skip
+    plain = {"without privacy": ("scikit-learn", "none")}
+    found: dict[tuple[str, ...], list[float]] = {}
+    for row in rows:
+        key = row["set"], row["epsilon"], row["method"], row["budget"]
+        found.setdefault(key, []).append(float(row["ari"]))
+    lines = [
+        [
+            *told[name], epsilon,
+            *(f"{np.mean(found[name, epsilon, *way]):.2f}" for way in ways.values()),
+            f"{np.mean(found[name, '', *plain['without privacy']]):.2f}",
+        ]
+        for name in told
+        for epsilon in dict.fromkeys(row["epsilon"] for row in rows if row["epsilon"])
+    ]  # fmt: skip
+    heads = ["rows", "columns", "ε", *ways, *plain]
+    return markdown(heads, lines) + "\n\n" + run_line(rows, "mixture-expected")
 
 
 def draw_comparison(path: Path) -> None:

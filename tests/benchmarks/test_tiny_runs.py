@@ -226,7 +226,7 @@ CASES = [
             f"{table} --runs 1 --sets tiny --page {{pages}}/research/mixture.md",
             {"GENERATED": {"tiny": tiny_mixture}, "real_sets": lambda folder: {}},
         )
-        for table in ("fits", "kinds", "errors", "numbers", "clip")
+        for table in ("fits", "expected", "kinds", "errors", "numbers", "clip")
     ),
     Case(
         "shapes_mixture",

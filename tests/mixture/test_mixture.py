@@ -122,6 +122,13 @@ def test_the_number_of_components_can_be_left_open():
     assert model.release().arrays["scores"].tolist() == model.component_scores_.tolist()
 
 
+def test_one_long_component_is_counted_as_one():
+    rng = np.random.default_rng(0)
+    rows = rng.multivariate_normal([0, 0], [[0.09, 0.085], [0.085, 0.09]], 5000)
+    model = PrivateGaussianMixture("auto", delta=1e-6, bounds=(-2, 2), random_state=0).fit(rows)
+    assert model.n_components_ == 1
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_errors_hold_what_more_steps_would_give():
     """Over 12 seeds two errors held 96 of 100 numbers, and one error 83."""

@@ -28,7 +28,7 @@ from privclust.notes import Note
 
 COUNT = 0.02
 # If the number of components is open: how many are tried, and how many the shares are made for.
-MOST_CHOSEN, ASSUMED = 12, 5
+MOST_CHOSEN, ASSUMED = 16, 5
 # The first guess at the share of rows that belong to no component.
 _BACKGROUND = 0.02
 # The start's share of the budget: so much over the signal of a component, within these. No step
@@ -146,7 +146,7 @@ def _ask_start(
     summary = ask_summary(view, purse.take(start.share), rng)
     scores = None
     if k is None:
-        scores = score_numbers(summary.cells, MOST_CHOSEN, start.least, rng)
+        scores = score_numbers(summary.cells, MOST_CHOSEN, wanted.kind, start.least, rng)
         k = int(scores.argmin()) + 1
     mixture, _ = fit_cells(summary.cells, k, wanted.kind, start.least, rng)
     return mixture, scores, summary.notes

@@ -16,6 +16,8 @@ from privclust.mixture.model import CovarianceType, Gaussians, responsibilities,
 _STARTS, _ROUNDS, _SETTLED = 8, 100, 1e-5
 # A component has at least this share of an equal part of the rows.
 _LEAST_SHARE = 1e-3
+# As many observations a cell is when numbers of components are compared.
+_OF_A_CELL = 8
 
 
 def fit_cells(
@@ -81,15 +83,19 @@ def _maximise(
     return Gaussians(weights, means, restrict(covariances, weights, kind, least))
 
 
-def score_numbers(cells: Cells, most: int, least: float, rng: np.random.Generator) -> Floats:
+def score_numbers(
+    cells: Cells, most: int, kind: CovarianceType, least: float, rng: np.random.Generator
+) -> Floats:
     """Return a score for each number of components from one; the lowest is the best guess.
 
-    It is the Bayesian information criterion of round components, with as many observations as
-    there are cells: full shapes would ask for too few components, and rows for too many.
+    It is the Bayesian information criterion of a mixture of the cells, each of which counts as
+    several observations: as one it would ask for too few components, as all its rows for too many.
     """
-    m, d = int((cells.counts > 0).sum()), cells.cells.shape[1]
+    live, d = cells.counts > 0, cells.cells.shape[1]
+    observed = min(_OF_A_CELL * int(live.sum()), float(cells.counts[live].sum()))
+    shape = {"full": d * (d + 1) // 2, "tied": 0, "diag": d, "spherical": 1}[kind]
     scores = []
-    for k in range(1, min(most, m) + 1):
-        likelihood = fit_cells(cells, k, "spherical", least, rng)[1]
-        scores.append(-2 * m * likelihood + (k * (d + 2) - 1) * np.log(m))
+    for k in range(1, min(most, int(live.sum())) + 1):
+        likelihood = fit_cells(cells, k, kind, least, rng)[1]
+        scores.append(-2 * observed * likelihood + (k * (1 + d + shape) - 1) * np.log(observed))
     return np.array(scores)

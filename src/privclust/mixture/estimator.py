@@ -45,9 +45,8 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
     Parameters
     ----------
     n_components : int or "auto", default=1
-        The number of components. ``"auto"`` takes, of 1 to 12, the one whose round components
-        describe the cells of the first mixture best; it counts long, overlapping or many clusters
-        too few.
+        The number of components. ``"auto"`` takes, of 1 to 16, the one that describes the
+        cells of the first mixture best; with few rows or much overlap it counts too few.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         What shapes components may have: any, one that all share, along the columns, or round.
     background : bool, default=False
