@@ -72,7 +72,7 @@ def grouped(rows: Rows, keys: Sequence[str]) -> dict[tuple[str, ...], Rows]:
 
 def table(losses: Sequence[Loss], rows: Rows, file: str) -> str:
     """Return the table of what is lost, or that nothing is."""
-    lines = [[x.where, x.measure, f"{x.ours:.3g}", x.ahead, f"{x.theirs:.3g}"] for x in losses]
+    lines = [[x.where, x.measure, f"{x.ours:.4g}", x.ahead, f"{x.theirs:.4g}"] for x in losses]
     heads = ["set and budget", "measure", "privclust", "ahead", "theirs"]
     told = markdown(heads, lines) if lines else "Nothing in the file."
     return f"{told}\n\n{run_line(rows, file)}"
