@@ -6,7 +6,7 @@ seconds that were kept beside the results.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from given import SPENT
@@ -25,6 +25,7 @@ class Beside(NamedTuple):
     runs: int
     here: str
     file: str
+    values: str = ""  # what stands in the column ``at``, if how many of them there are matters
 
 
 BESIDE = {
@@ -33,8 +34,9 @@ BESIDE = {
             "2, S1",
             "eight CLUTO matrices, fourteen ε; DP-KMeans, DPHD and DPNMF as published",
             10,
-            "seven of the matrices (sports is not to be had) and scikit-learn's digits; the same ε",
+            "seven of the matrices (sports is not to be had) and scikit-learn's digits",
             "tau-epsilon",
+            "ε",
         ),
         Beside(
             "2, S1: rivals",
@@ -44,8 +46,8 @@ BESIDE = {
             "exact rows, as its authors start it",
             "tau-rivals",
         ),
-        Beside("3, S2", "I = 2 to 10", 10, "the same; ε = .1, 1, 3, 10", "tau-rounds"),
-        Beside("S3", "h = .1 to .9", 10, "the same; ε = .1, 1, 3, 10", "tau-h"),
+        Beside("3, S2", "I = 2 to 10", 10, "ε = .1, 1, 3, 10", "tau-rounds", "I"),
+        Beside("S3", "h = .1 to .9", 10, "ε = .1, 1, 3, 10", "tau-h", "h"),
         Beside(
             "S4 to S6",
             "biclusters of 1000 rows, 10 to 10 000 columns",
@@ -103,9 +105,10 @@ BESIDE = {
             "Figures 2, 3, 8",
             "eight sets, ten ε on each target; contexts have all of it, distances h = .3, k = 3",
             30,
-            "the six ε of its tables; six of its sets, without the two IPUMS extracts, which are "
-            "not to be had; scikit-learn's wine in five bins beside them",
+            "ε among those of its tables; six of its sets, without two IPUMS extracts, which "
+            "are not to be had; scikit-learn's wine in five bins beside them",
             "dilca-values",
+            "ε",
         ),
         Beside(
             "Figure 9, Tables 3 to 5",
@@ -174,14 +177,25 @@ def _times(runs: int) -> str:
 def _held(line: Beside, rows: Rows, spent: list[Line]) -> str:
     """Return how many sets and runs a file holds, and what keeps it from the paper's number."""
     often: dict[str, int] = {}
+    values: dict[str, set[str]] = {}
     for row in rows.get(line.file, []):
         often[row["set"]] = max(often.get(row["set"], 0), int(row["runs"]))
+        values.setdefault(row["set"], set()).update({row["at"]} - {""})
     if not often:
         return "none yet"
-    ends = sorted(set(often.values()))
-    each = " to ".join(map(str, (ends[0], ends[-1])[: len(ends)]))
-    sets, runs = ("set" if len(often) == 1 else "sets"), ("run" if ends[-1] == 1 else "runs")
-    return f"{len(often)} {sets}, {each} {runs}{_missing(line, often, spent)}"
+    sets, runs = (
+        ("set" if len(often) == 1 else "sets"),
+        ("run" if {*often.values()} == {1} else "runs"),
+    )
+    counts = f"{_ends(map(len, values.values()))} {line.values}, " if line.values else ""
+    told = f"{len(often)} {sets}, {counts}{_ends(often.values())} {runs}"
+    return told + _missing(line, often, spent)
+
+
+def _ends(numbers: Iterable[int]) -> str:
+    """Return the least and the most of some numbers, or the one there is."""
+    ends = sorted(set(numbers))
+    return " to ".join(map(str, (ends[0], ends[-1])[: len(ends)]))
 
 
 def _missing(line: Beside, often: dict[str, int], spent: list[Line]) -> str:
