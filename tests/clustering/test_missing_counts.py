@@ -172,6 +172,11 @@ def test_clusters_of_a_summary_keep_the_numbers():
     assert "counted as 1 g (" in str(release.facts().listings)
 
 
+def test_a_number_that_may_be_any_is_not_told():
+    few = fitted("k-means", FRAME[:150]).release()
+    assert "counted as 1 g (number hidden by noise)" in str(few.facts().listings)
+
+
 def test_a_second_fit_forgets_the_numbers_of_the_first():
     model = fitted("k-means")
     model.set_params(schema=NUMBERS.only(["age"])).fit(FRAME[["age"]])

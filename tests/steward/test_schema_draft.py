@@ -180,3 +180,12 @@ def test_a_skeleton_has_the_names_and_reads_no_row(tmp_path):
     filled = text.replace("[columns.a]", "[columns.a]\nlow = 0\nhigh = 1")
     filled = filled.replace('[columns."b c"]', '[columns."b c"]\nvalues = ["x"]')
     assert Schema.from_toml(filled).names == ("a", "b c")
+
+
+def test_words_for_true_and_false_in_a_file_are_booleans_that_a_fit_reads(tmp_path):
+    rows = "".join(f"{i % 7},{i % 3 == 0},{i % 2}\n" for i in range(60))
+    (tmp_path / "rows.csv").write_text(f"x,alone,code\n{rows}")
+    schema = Schema.draft(tmp_path / "rows.csv")
+    assert schema["alone"] == Categories([False, True])
+    assert schema["code"].values == (0, 1)
+    assert not schema.check(tmp_path / "rows.csv").doubts

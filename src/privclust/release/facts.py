@@ -70,9 +70,11 @@ def check_missing(release: Release) -> None:
 
 def missing_values(release: Release) -> dict[str, Any]:
     """Return the numbers of missing values as plain data, if they were asked."""
-    counted = counted_missing(release)
-    told = {name: {"rows": rows, "error": error} for name, (rows, error) in counted.items()}
-    return {"missing": told} if told else {}
+    if "missing_counts" not in release.arrays:
+        return {}
+    numbers = (release.arrays[name].tolist() for name in MISSING_ARRAYS)
+    told = zip(release.schema.uncounted, *numbers, strict=True)
+    return {"missing": {name: {"rows": rows, "error": error} for name, rows, error in told}}
 
 
 def missing_listing(release: Release) -> list[Listing]:

@@ -295,7 +295,7 @@ def missing_sentences(schema: Schema, counted: Counted) -> list[str]:
     told: dict[str, list[str]] = {}
     for name, fact in schema.columns.items():
         if rule := missing_rule(fact):
-            number = f" ({describe_size(*counted[name])})" if name in counted else ""
+            number = f" ({counted[name]})" if name in counted else ""
             told.setdefault(rule, []).append(f"{column_label(name, fact)}{number}")
     sentences, others = [], max(0, len(told) - _MOST_NAMED)
     for rule, names in [*told.items()][:_MOST_NAMED]:

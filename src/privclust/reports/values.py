@@ -186,18 +186,26 @@ def missing_rule(fact: Fact) -> str:
     return "left out" if fact.missing == "omit" else CATEGORY_RULE
 
 
-# How many values a rule stood for: a noisy number and its error, by the name of the column.
-Counted = Mapping[str, tuple[float, float]]
+# How many values a rule stood for, in words, by the name of the column.
+Counted = Mapping[str, str]
 
 
 def counted_missing(release: Release) -> Counted:
-    """Return how many values rules stood for, with the error of each number, as far as asked."""
+    """Return how many values rules stood for, as far as that was asked."""
     arrays = release.arrays
+    total = arrays["n_rows" if "n_rows" in arrays else "cluster_sizes"] if arrays else None
     for name in ("missing_counts", "missing"):  # the latter of bounds
-        if name in arrays:
+        if name in arrays and total is not None:
             told = zip(arrays[name].tolist(), arrays[f"{name}_error"].tolist(), strict=True)
-            return dict(zip(release.schema.uncounted, told, strict=True))
+            words = (_missing_size(*each, float(total.sum())) for each in told)
+            return dict(zip(release.schema.uncounted, words, strict=True))
     return {}
+
+
+def _missing_size(size: float, error: float, n_rows: float) -> str:
+    """Return a number of missing values; nothing is known if it may be any."""
+    nothing = size <= 2 * error and size + 2 * error >= n_rows
+    return f"number {HIDDEN}" if nothing else describe_size(size, error)
 
 
 def missing_words(name: str, fact: Fact, counted: Counted) -> str:
@@ -205,7 +213,7 @@ def missing_words(name: str, fact: Fact, counted: Counted) -> str:
     rule = missing_rule(fact)
     if not rule or rule == CATEGORY_RULE:
         return rule
-    return f"{rule} ({describe_size(*counted[name]) if name in counted else 'number not asked'})"
+    return f"{rule} ({counted.get(name, 'number not asked')})"
 
 
 def count_of(number: int, one: str, many: str = "") -> str:

@@ -208,8 +208,13 @@ class _Draft:
 
 
 def _is_boolean(column: TypedColumn) -> bool:
-    if column.kind not in ("boolean", "cell"):
+    if column.kind not in ("boolean", "cell", "field"):
         return False
+    if (
+        column.kind == "field"
+        and not category_line("integer", Writing()).read(column).foreign.any()
+    ):
+        return False  # codes such as 0 and 1, which are shown as they are
     return not category_line("boolean", Writing()).read(column).foreign.any()
 
 
