@@ -92,6 +92,8 @@ def test_no_value_has_an_exponent_that_a_reader_must_decode():
 def test_sentences_have_fewer_digits_and_no_errors():
     assert describe_about(Box(170, 235, unit="mm"), 216.43, 0.2) == "216.4 mm"
     assert describe_about(Box(170, 235, unit="mm"), 216.43, 3.0) == "216 mm"
+    assert describe_about(Box(0, 29, form="integer"), 13.9, 0.5) == "14"
+    assert describe_about(Box(0, 2400, form="integer"), 1334.0, 0.5) == "1330"
     assert describe_about(BORN, DAY, 20.0) == "2004-10-08"
     assert describe_about(BORN, DAY, 30.0) == "2004-10"
 

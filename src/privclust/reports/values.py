@@ -123,7 +123,8 @@ def describe_about(fact: Box | None, value: float, error: float | None) -> str:
         return percent_of(min(max(value, 0.0), 1.0))
     if fact.form in ("date", "time"):
         return _moment(fact, value, error).partition(" ±")[0]
-    digits = min(_digits(fact, error), _digits(fact, None) - 1)
+    # A digit less than the range has in all; whole numbers are not rounded twice.
+    digits = min(_digits(fact, error), 2 - math.floor(math.log10(fact.high - fact.low)))
     return f"{_of_column(fact, value, digits)}{_with_space(_unit(fact))}"
 
 
