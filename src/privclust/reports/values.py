@@ -194,11 +194,11 @@ Counted = Mapping[str, str]
 def counted_missing(release: Release) -> Counted:
     """Return how many values rules stood for, as far as that was asked."""
     arrays = release.arrays
-    total = arrays["n_rows" if "n_rows" in arrays else "cluster_sizes"] if arrays else None
     for name in ("missing_counts", "missing"):  # the latter of bounds
-        if name in arrays and total is not None:
+        if name in arrays:
+            n_rows = float(arrays["n_rows" if "n_rows" in arrays else "cluster_sizes"].sum())
             told = zip(arrays[name].tolist(), arrays[f"{name}_error"].tolist(), strict=True)
-            words = (_missing_size(*each, float(total.sum())) for each in told)
+            words = (_missing_size(*each, n_rows) for each in told)
             return dict(zip(release.schema.uncounted, words, strict=True))
     return {}
 
