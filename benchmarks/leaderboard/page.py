@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import twelve
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from keeping import markdown, put_table, run_line
 
@@ -185,6 +186,11 @@ def draw(rows: list[dict[str, str]], path: Path) -> None:
             means = [np.mean([run[0] for run in runs]) for _, runs in line]
             ax.plot([e for e, _ in line], means, label=method, **style_of(method, methods))
         ax.set(xscale="log", yscale="log", xlabel="ε")
+        low, high = ax.get_ylim()
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 30 else (1,)))
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+            axis.set_minor_formatter(NullFormatter())
         ax.set_title(name, fontsize=10)
         ax.tick_params(labelsize=9)
     for ax in axes[len(sets) :]:
