@@ -150,7 +150,7 @@ CASES = [
     ),
     Case(
         "with_delta",
-        "--epsilon 1 --runs 2 --page {pages}/guides/epsilon.md",
+        "--epsilon 1 --runs 2 --page {pages}/research/kmeans.md",
         {"SHAPES": [(60, 2)]},
     ),
     Case("kmeans", "run iris --epsilon 1 --runs 2"),

@@ -116,9 +116,9 @@ def test_transcripts_are_refuted_only_if_noise_is_halved(noise, runs):
 # The fitted model
 
 
-def audit_model(method, pair, *, delta=0):
+def audit_model(method, pair, *, delta=0, runs=60):
     model = PrivateKMeans(2, epsilon=1, delta=delta, bounds=(-1, 1), method=method, random_state=0)
-    return quick_audit(model, pair, Budget(1, delta), runs=60)
+    return quick_audit(model, pair, Budget(1, delta), runs=runs)
 
 
 MASS, EMPTIED = duplicate_mass(LOW, HIGH, copies=30), single_row_cluster([LOW, HIGH], copies=200)
@@ -135,7 +135,7 @@ def test_no_fitted_model_is_refuted(method, pair, delta):
 @pytest.mark.parametrize("method", METHODS)
 def test_a_fitted_model_is_refuted_if_an_empty_cluster_gets_no_noise(method):
     with replaced_draws(skipping_the_empty):
-        report = audit_model(method, EMPTIED)
+        report = audit_model(method, EMPTIED, runs=120)
     assert report.verdict == "violated"
 
 
