@@ -1,15 +1,17 @@
 """The README's tables beside each other: what they would cost, how to renew them, what we lose at.
 
 ``python benchmarks/overview.py`` (``make benchmarks``) says what each benchmark behind the README
-cost in CPU seconds when its file was written, and at which commit; ``--run`` (``make benchmarks
-RUN=yes``) runs all of them, which takes hours; both then draw README's short table of shapes and
-the page ``docs/research/losses.md`` from the files.
+cost in CPU minutes when its commands were run last, or its fits alone, and at which commit its file
+was written; ``--run [FILE ...]`` (``make benchmarks RUN=yes``) runs all of them, which takes hours,
+or those named, and keeps what they cost in ``benchmarks/results/benchmark-costs.csv``; both then
+draw README's short table of shapes and the page ``docs/research/losses.md`` from the files.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import resource
 import runpy
 import subprocess
 import sys
@@ -18,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keeping import markdown, put_table, read_rows, run_line
+from keeping import markdown, origin, put_table, read_rows, replace_rows, results_folder, run_line
 from losses import (
     DISTANCES,
     grouped,
@@ -98,27 +100,40 @@ BENCHMARKS = (
 )
 
 
-def cost(benchmark: Benchmark, rows: Rows) -> list[object]:
+def cost(benchmark: Benchmark, rows: Rows, costs: Rows) -> list[object]:
     """Return a line: file, runs, CPU minutes, and the commits that wrote it."""
     commits = ", ".join(dict.fromkeys(row["commit"] for row in rows))
+    kept = {row["command"]: float(row["minutes"]) for row in costs}
+    if benchmark.commands and kept.keys() >= {*benchmark.commands}:
+        minutes = f"{sum(kept[command] for command in benchmark.commands):.3g}"
+        return [benchmark.file, len(rows), minutes, commits]
     seconds = [float(row[benchmark.seconds]) for row in rows if row.get(benchmark.seconds)]
-    minutes = f"{sum(seconds) / 60:.3g}" if seconds else "not kept"
+    minutes = f"{sum(seconds) / 60:.3g} of fits" if seconds else "not kept"
     if seconds and len(seconds) < len(rows):
-        minutes += f" of {len(seconds)} lines"
+        minutes += f", {len(seconds)} lines"
     return [benchmark.file, len(rows), minutes, commits]
 
 
 def renew(benchmark: Benchmark) -> None:
-    """Run the commands of a benchmark."""
+    """Run the commands of a benchmark, and keep what each cost."""
     for command in benchmark.commands:
         first, *rest = command.split()
         print(command, flush=True)
+        start = cpu_seconds()
         subprocess.run(  # noqa: S603
             [sys.executable, str(HERE / first), *rest],
             check=True,
             cwd=ROOT,
             env={"OMP_NUM_THREADS": "1", **os.environ},
         )
+        spent = {"command": command, "minutes": f"{(cpu_seconds() - start) / 60:.3g}"}
+        replace_rows("benchmark-costs", [spent | origin(0, "full")], by=("command",))
+
+
+def cpu_seconds() -> float:
+    """Return the processor time of the commands that were run so far."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return children.ru_utime + children.ru_stime
 
 
 def shapes_table(rows: Rows) -> str:
@@ -163,13 +178,17 @@ def draw() -> None:
 def main() -> None:
     """Say what it costs, run if wanted, and draw."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", action="store_true", help="run everything, which takes hours")
+    names = [benchmark.file for benchmark in BENCHMARKS]
+    parser.add_argument("--run", nargs="*", choices=names, help="run all, for hours, or some")
     options = parser.parse_args()
-    lines = [cost(benchmark, read_rows(benchmark.file)) for benchmark in BENCHMARKS]
-    print(markdown(["benchmarks/results", "lines", "CPU minutes of fits", "commits"], lines))
-    if options.run:
+    kept = (results_folder() / "benchmark-costs.csv").exists()
+    costs = read_rows("benchmark-costs") if kept else []
+    lines = [cost(benchmark, read_rows(benchmark.file), costs) for benchmark in BENCHMARKS]
+    print(markdown(["benchmarks/results", "lines", "CPU minutes", "commits"], lines))
+    if options.run is not None:
         for benchmark in BENCHMARKS:
-            renew(benchmark)
+            if not options.run or benchmark.file in options.run:
+                renew(benchmark)
     else:
         print("`make benchmarks RUN=yes` runs all of them anew, after `make peers`.")
     draw()

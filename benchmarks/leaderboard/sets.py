@@ -17,7 +17,16 @@ from privclust.schema.schema import Schema
 SMALL = ("s1", "g2", "1e4_10_5", "digits")
 FULL = (
     *("s1", "birch1", "birch2", "g2", "blobs_10", "blobs_100"),
-    *("1e4_2_5", "unb 1e5_5_16", "1e5_20_20", "1e5_64_64", "digits", "china_16", "patch_8_16"),
+    *(
+        "1e4_2_5",
+        "1e4_10_5",
+        "unb 1e5_5_16",
+        "1e5_20_20",
+        "1e5_64_64",
+        "digits",
+        "china_16",
+        "patch_8_16",
+    ),
     *("adult", "S1", "Birch2"),
 )
 # Real sets of the clustering benchmark of Fränti and Sieranoja: their files and their k. Their

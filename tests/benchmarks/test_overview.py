@@ -118,12 +118,15 @@ def test_distances_lose_to_variants_of_the_paper_but_not_to_another_default(loss
     ]
 
 
-def test_the_cost_of_a_file_is_the_sum_of_its_seconds(overview):
+def test_the_cost_of_a_file_is_that_of_its_commands_or_of_its_fits(overview):
     rows = [{"seconds": "90", "commit": "a"}, {"seconds": "30", "commit": "b"}]
-    assert overview.cost(overview.Benchmark("x", ()), rows) == ["x", 2, "2", "a, b"]
+    x = overview.Benchmark("x", ("run x", "draw x"))
+    costs = [{"command": "run x", "minutes": "5"}]
+    assert overview.cost(x, rows, costs) == ["x", 2, "2 of fits", "a, b"]
     rows[0]["seconds"] = ""
-    assert overview.cost(overview.Benchmark("x", ()), rows)[2] == "0.5 of 1 lines"
-    assert overview.cost(overview.Benchmark("x", (), "cpu"), rows)[2] == "not kept"
+    assert overview.cost(x, rows, costs)[2] == "0.5 of fits, 1 lines"
+    assert overview.cost(x._replace(seconds="cpu"), rows, costs)[2] == "not kept"
+    assert overview.cost(x, rows, [*costs, {"command": "draw x", "minutes": "1"}])[2] == "6"
 
 
 class CommandReadError(Exception):
@@ -172,6 +175,7 @@ def test_what_is_to_be_run_is_run_before_pages_are_drawn(overview, monkeypatch, 
     overview.main()
     assert "| 300 | tables |" in capfd.readouterr().out.replace(",", "")
     assert ",300," in (results / "synthetic-size.csv").read_text("utf-8")
+    assert "synthetic_size.py --rows 300," in (results / "benchmark-costs.csv").read_text("utf-8")
     assert "## Time" in (tmp_path / "losses.md").read_text("utf-8")
 
 
