@@ -83,7 +83,9 @@ BENCHMARKS = (
         ("synthetic_clusters.py --plain --sets adult9 --runs 5 --page docs/research/synthetic.md",),
     ),
     Benchmark("shapes", ("shapes.py shapes", "shapes.py page")),
-    Benchmark("mixture-fits", ("shapes_mixture.py fits --page docs/research/mixture.md",)),
+    Benchmark(
+        "mixture-fits", ("shapes_mixture.py fits --runs 10 --page docs/research/mixture.md",)
+    ),
     Benchmark(
         "mixture-expected",
         (
