@@ -7,6 +7,7 @@ from sklearn.cluster import KMeans
 
 from privclust import PrivateKMeans
 from privclust.clustering import grid
+from privclust.clustering.weighted_kmeans import weighted_kmeans
 
 RNG = np.random.default_rng(0)
 
@@ -100,6 +101,17 @@ def test_empty_cells_together_weigh_what_they_have_together():
     assert weights.sum() == pytest.approx(20_000)
     counts[:10] += 200
     assert grid._weigh(counts, np.full(500, 200.0), tables, 22_000.0)[:400].sum() > 1500
+
+
+def test_the_starts_that_are_finished_are_the_best():
+    rng = np.random.default_rng(3)
+    cells = np.repeat(rng.uniform(-1, 1, (40, 2)), 5, axis=0) + rng.normal(0, 0.01, (200, 2))
+    best = KMeans(40, n_init=50, random_state=0).fit(cells).inertia_
+    found = [
+        inertia(cells, weighted_kmeans(cells, np.ones(200), 40, np.random.default_rng(seed)))
+        for seed in range(5)
+    ]
+    assert np.mean(found) < 1.03 * best
 
 
 def test_few_rows_in_two_columns_are_clustered_better_than_by_cells():
