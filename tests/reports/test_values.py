@@ -103,6 +103,8 @@ def test_sentences_have_fewer_digits_and_no_errors():
     [
         (1.0, "2004-10-08 ± 2 days"),
         (20.0, "2004-10-08 ± 40 days"),
+        (22.5, "2004-10-08 ± 45 days"),
+        (23.0, "2004-10 ± 2 months"),
         (60.0, "2004-10 ± 4 months"),
         (800.0, "2004 ± 4 years"),
     ],

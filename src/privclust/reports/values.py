@@ -27,8 +27,8 @@ CATEGORY_RULE = "counted as a category"
 _NOTHING_KNOWN = 0.9
 _DAY = 86_400.0  # seconds
 # From how many days of two errors on a date is no more than a year or a month; how much of it is
-# shown, and the unit of its error, in days and in words.
-_COARSE = ((730, 4, 365.25, "years"), (45, 7, 30.44, "months"))
+# shown, and the unit of its error, in days and in words. Errors are two of these units at least.
+_COARSE = ((730, 4, 365.25, "years"), (46, 7, 30.44, "months"))
 # Units of time that an error is told in, the longest first, each with its seconds.
 _TIMES = (("days", _DAY), ("hours", 3600.0), ("minutes", 60.0))
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
