@@ -44,11 +44,10 @@ def summary(data=DATA, **given):
         return PrivateSummary(**given).fit(data)
 
 
-# Of twelve seeds a learned metric has 0.82 to 0.95, with or without counts of missing values.
-@pytest.mark.parametrize(("metric", "least"), [("mismatch", 0.9), ("dilca", 0.8)])
-def test_clusters_of_mixed_rows_are_found(metric, least):
-    labels = kmeans(metric=metric).predict(DATA)
-    assert adjusted_rand_score(KINDS, labels) > least
+@pytest.mark.parametrize("metric", ["mismatch", "dilca"])
+def test_clusters_of_mixed_rows_are_found(metric):
+    labels = kmeans(metric=metric, missing_share=0).predict(DATA)
+    assert adjusted_rand_score(KINDS, labels) > 0.9
 
 
 @pytest.mark.parametrize("metric", ["mismatch", "dilca"])

@@ -172,9 +172,9 @@ def test_without_noise_the_tree_is_that_of_the_counts():
 
 
 def test_a_delta_is_not_spent_without_a_ledger(tmp_path):
-    model = PrivateDensity(epsilon=1, delta=1e-6, bounds=BOUNDS).fit(MOONS)
+    model = PrivateDensity(epsilon=1, delta=1e-6, bounds=BOUNDS, least=0.01).fit(MOONS)
     assert model.privacy_.paid_from == Budget(1)
-    assert model.counts_error_ < 1.6
+    assert model.counts_error_ < 1.5  # no part of the budget goes to a first look
     ledger = Ledger.open(tmp_path / "budget.db")
     ledger.create_dataset("rows")
     ledger.grant("rows", 1, 1e-6)
