@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from privclust.audit.neighbours import NeighbourPair
 from privclust.budget import Budget
+from privclust.data.sites import kernels
 from privclust.data.sites.kernels import NearestRows, nearest_rows
 from privclust.data.sites.public import FARTHEST_APART, TargetSpace
 from support.audits import quick_audit
@@ -63,6 +64,16 @@ def test_the_nearest_rows_are_those_of_the_proof_in_any_order_and_grouping(rows,
     assert sums_of(rows, n) == expected
     random.shuffle(rows)
     assert sums_of(rows, n, cuts) == expected
+
+
+@pytest.mark.parametrize("entries", [1, 2**20])
+def test_among_many_rows_the_nearest_are_those_of_the_proof(monkeypatch, entries):
+    """Also if few sites are looked at together."""
+    monkeypatch.setattr(kernels, "_ENTRIES", entries)
+    rng = np.random.default_rng(0)
+    for n in (1, 50, 170):
+        rows = (rng.integers(-9, 10, (300, 2)) / 10).tolist()
+        assert sums_of(rows, n) == expected_sums(rows, n)
 
 
 @given(lattices, st.tuples(SCALE, SCALE), st.tuples(SCALE, SCALE), st.integers(1, 6), shuffles)

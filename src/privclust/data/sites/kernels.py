@@ -21,6 +21,8 @@ from privclust.data.encode import Domain
 from privclust.data.question import Question, Size, Term
 from privclust.data.sites.public import FARTHEST_APART, SOURCE_STEPS, Rings, TargetSpace
 
+_ENTRIES = 2**20  # distances between sites and rows that are looked at together
+
 
 @dataclass(frozen=True)
 class RingCounts:
@@ -67,7 +69,7 @@ class CellTotals:
 
     def none(self) -> CellSums:
         """Return the sums of no rows."""
-        return cell_sums(self.space, self.sites, np.empty((0, self.domain.dimension)))
+        return self(np.empty((0, self.domain.dimension)))
 
 
 @dataclass(frozen=True)
@@ -113,9 +115,7 @@ class NearestOf:
 
     def none(self) -> NearestRows:
         """Return the nearest of no rows."""
-        return nearest_rows(
-            self.space, self.sites, np.empty((0, self.domain.dimension)), self.n_kept
-        )
+        return self(np.empty((0, self.domain.dimension)))
 
 
 def _clip(domain: Domain, rows: Floats) -> Floats:
@@ -193,8 +193,8 @@ class NearestRows:
         squares = np.concatenate([self.squares, other.squares], axis=1)
         rows = np.concatenate([self.rows, other.rows], axis=1)
         kept = _nearest_places(squares, rows, self.n_kept)
-        lines = np.arange(len(squares))[:, None]
-        return NearestRows(squares[lines, kept], rows[lines, kept], self.n_kept)
+        kept_squares = np.take_along_axis(squares, kept, axis=1)
+        return NearestRows(kept_squares, np.take_along_axis(rows, kept[:, :, None], 1), self.n_kept)
 
     def padded_sums(self, sites: Floats) -> Integers:
         """Return the sum of ``n_kept`` rows of each site, which replaces missing rows.
@@ -222,13 +222,14 @@ class NearestRows:
 
 def _nearest_places(squares: Floats, rows: Floats, count: int) -> NDArray[np.intp]:
     """Return the indices of the ``count`` first rows of each site, by square, then coordinates."""
-    order = squares.argsort(axis=1, kind="stable")
-    if order.shape[1] > count:
-        # Coordinates matter only if the last row that is kept and the next are equally near.
-        last, following = np.take_along_axis(squares, order[:, count - 1 : count + 1], axis=1).T
-        (tied,) = np.nonzero(last == following)
-        coordinates = np.moveaxis(rows[tied], 2, 0)
-        order[tied] = np.lexsort((*coordinates[::-1], squares[tied]), axis=1)
+    if squares.shape[1] <= count:
+        return np.broadcast_to(np.arange(squares.shape[1]), squares.shape)
+    order = squares.argpartition((count - 1, count), axis=1)
+    # Coordinates matter only if the last row that is kept and the next are equally near.
+    last, following = np.take_along_axis(squares, order[:, count - 1 : count + 1], axis=1).T
+    (tied,) = np.nonzero(last == following)
+    coordinates = np.moveaxis(rows[tied], 2, 0)
+    order[tied] = np.lexsort((*coordinates[::-1], squares[tied]), axis=1)
     return order[:, :count]
 
 
@@ -239,11 +240,11 @@ def _distances(nearest: NearestRows) -> Integers:
 def nearest_rows(space: TargetSpace, sites: Floats, rows: Floats, n_kept: int) -> NearestRows:
     """Return the nearest rows of each site in one block; ``sites`` are on the grid."""
     grid = space.clipped_grid(space.place(rows))
-    empty = NearestRows(np.empty((len(sites), 0)), np.empty((len(sites), 0, grid.shape[1])), n_kept)
-    nearest = empty
-    for start in range(0, len(grid), n_kept):
-        piece = grid[start : start + n_kept]
-        squares = ((sites[:, None, :] - piece[None]) ** 2).sum(axis=2)
-        shown = np.broadcast_to(piece, (len(sites), *piece.shape))
-        nearest = nearest + NearestRows(squares, shown, n_kept)
-    return nearest
+    # Whole numbers far below 2^53, so products and sums are exact in whatever order BLAS takes.
+    lengths, found = (grid**2).sum(axis=1), []
+    for some in np.array_split(sites, 1 + sites.shape[0] * len(grid) // _ENTRIES):
+        squares = (some**2).sum(axis=1)[:, None] - 2 * (some @ grid.T) + lengths
+        kept = _nearest_places(squares, np.broadcast_to(grid, (len(some), *grid.shape)), n_kept)
+        found.append((np.take_along_axis(squares, kept, axis=1), grid[kept]))
+    squares, nearest = map(np.concatenate, zip(*found, strict=True))
+    return NearestRows(squares, nearest, n_kept)
