@@ -31,6 +31,7 @@ class MixtureSet:
     high: Floats
     k: int
     law: Gaussians | None = None  # that generated the rows, if it is a mixture
+    number: int | None = None  # of components, if there is a true one
 
 
 Maker = Callable[[np.random.Generator], MixtureSet]
@@ -65,7 +66,7 @@ def _generated(
         low = np.full(d, -bound)
         law = Gaussians(weights, places, roots @ roots.swapaxes(1, 2))
         known = None if tails or outliers else law
-        return MixtureSet(rows[:n], rows[n:], labels[n:], low, -low, k, known)
+        return MixtureSet(rows[:n], rows[n:], labels[n:], low, -low, k, known, k)
 
     return make
 
@@ -96,7 +97,12 @@ GENERATED: dict[str, Maker] = {
 
 
 def _real(
-    rows: Floats, low: list[float], high: list[float], k: int, classes: object = None
+    rows: Floats,
+    low: list[float],
+    high: list[float],
+    k: int,
+    classes: object = None,
+    number: int | None = None,
 ) -> Maker:
     def make(rng: np.random.Generator) -> MixtureSet:
         n = len(rows)
@@ -106,7 +112,8 @@ def _real(
         known = None if classes is None else np.asarray(classes)[held]
         least, most = np.array(low, float), np.array(high, float)
         clipped = np.clip(rows, least, most)
-        return MixtureSet(clipped[fitted], clipped[held], known, least, most, k)
+        held_out = clipped[held]
+        return MixtureSet(clipped[fitted], held_out, known, least, most, k, number=number)
 
     return make
 
@@ -136,7 +143,9 @@ def real_sets(folder: Path | None) -> dict[str, Maker]:
     sets = {
         "china": _photograph("china.jpg"),
         "flower": _photograph("flower.jpg"),
-        "cancer": _real(cancer.data[:, [0, 1, 4]], [5, 5, 0.04], [30, 40, 0.18], 2, cancer.target),
+        "cancer": _real(
+            cancer.data[:, [0, 1, 4]], [5, 5, 0.04], [30, 40, 0.18], 2, cancer.target, number=2
+        ),
         "digits": _real(_quadrants(digits.data), [0] * 4, [16] * 4, 10, digits.target),
     }
     if folder is None or not folder.is_dir():
@@ -158,5 +167,5 @@ def real_sets(folder: Path | None) -> dict[str, Maker]:
         "adult weights": _real(weighed, [15, 4], [95, 6.5], 4),
         "conductors": _real(table, [0, 300, 0, 0], [220, 1400, 8, 150], 5),
         "mnist": _real(_quadrants(pictures), [0] * 4, [150] * 4, 6, classes),
-        "s1": _real(plane, [0, 0], [1e6, 1e6], 15),
+        "s1": _real(plane, [0, 0], [1e6, 1e6], 15, number=15),
     }

@@ -6,7 +6,7 @@ every run to ``benchmarks/results/mixture-TABLE.csv`` and prints a table. Runs o
 those that stand there. Data are generated from the seed, or split by it into rows to fit and rows
 held out; the noise is the system's, and ``seconds`` are CPU seconds of a fit. A gap is what a row
 held out loses of its log likelihood against scikit-learn's mixture of the same rows, in nats: less
-is better.
+is better. *off* is how far a number of components is from that by the BIC of the same rows.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
 import privclust.mixture.ask_mixture as rules
-from keeping import Row, markdown, origin, put_table, read_rows, replace_rows
+from keeping import Row, markdown, origin, put_table, read_rows, replace_rows, run_line
 from mixture_rivals import noisy_em
 from mixture_sets import GENERATED, MixtureSet, real_sets
 from privclust import Budget, PrivateGaussianMixture, PrivateKMeans, PrivateSummary
@@ -64,7 +64,8 @@ def main() -> None:
         print(f"{one}: {len(rows)} lines", flush=True)
     if options.table == "expected":
         return  # the guide's table, which ``shapes.py page`` fills
-    table = show(options.table, read_rows(name))
+    measured = read_rows(name)
+    table = show(options.table, measured) + "\n\n" + run_line(measured, name)
     print(table)
     if options.page:
         put_table(options.page, name, table)
@@ -160,14 +161,15 @@ def kinds(data: MixtureSet, run: int) -> Iterator[Row]:
     for kind in KINDS:
         best = plain(data, kind=kind)
         for budget, delta in DELTAS.items():
-            model = mixture(data, delta, covariance_type=kind)
-            yield {"method": kind, "budget": budget, **told(data, best, model)}
+            model, seconds = timed(partial(mixture, data, delta, covariance_type=kind))
+            found = told(data, best, model)
+            yield {"method": kind, "budget": budget, **found, "seconds": seconds}
 
 
 def errors(data: MixtureSet, run: int) -> Iterator[Row]:
     """Yield how often two errors hold what plain steps from the same mixture would give."""
     for budget, delta in DELTAS.items():
-        model = mixture(data, delta)
+        model, seconds = timed(partial(mixture, data, delta))
         start = {"weights_init": model.weights_, "means_init": model.means_}
         start |= {"precisions_init": model.precisions_, "tol": 0}
         row: Row = {"budget": budget}
@@ -177,17 +179,26 @@ def errors(data: MixtureSet, run: int) -> Iterator[Row]:
             weights = np.abs(better.weights_ - model.weights_) <= 2 * model.weights_error_
             row[f"means, {steps} steps"] = float(means.mean())
             row[f"weights, {steps} steps"] = float(weights.mean())
-        yield row
+        yield {**row, "seconds": seconds}
 
 
 def numbers(data: MixtureSet, run: int) -> Iterator[Row]:
     """Yield the numbers of components that are chosen, by the rows and by released cells."""
     rows, tried = data.rows[:MANY_ROWS], range(1, rules.MOST_CHOSEN + 1)
-    bic = [GaussianMixture(k, random_state=0).fit(rows).bic(rows) for k in tried]
-    yield {"budget": "none", "method": "BIC of rows", "true": data.k, "k": int(np.argmin(bic)) + 1}
+    known: Row = {"true": "" if data.number is None else data.number}
+
+    def by_rows() -> int:
+        plain = (GaussianMixture(k, random_state=0).fit(rows) for k in tried)
+        return int(np.argmin([one.bic(rows) for one in plain])) + 1
+
+    best, seconds = timed(by_rows)
+    found: Row = {"k": best, "off": "", "seconds": seconds}
+    yield {"budget": "none", "method": "BIC of rows"} | known | found
     for budget, delta in DELTAS.items():
-        chosen = mixture(data, delta, n_components="auto").n_components_
-        yield {"budget": budget, "method": "auto", "true": data.k, "k": chosen}
+        model, seconds = timed(partial(mixture, data, delta, n_components="auto"))
+        chosen = model.n_components_
+        found = {"k": chosen, "off": abs(chosen - best), "seconds": seconds}
+        yield {"budget": budget, "method": "auto"} | known | found
 
 
 def clip(data: MixtureSet, run: int) -> Iterator[Row]:
@@ -201,7 +212,9 @@ def clip(data: MixtureSet, run: int) -> Iterator[Row]:
     for budget, delta in DELTAS.items():
         for name, way in ways.items():
             rules.choose_clip = way
-            yield {"method": name, "budget": budget, **told(data, best, mixture(data, delta))}
+            model, seconds = timed(partial(mixture, data, delta))
+            found = told(data, best, model)
+            yield {"method": name, "budget": budget, **found, "seconds": seconds}
     rules.choose_clip = rule
 
 
@@ -236,7 +249,7 @@ BY = {
 }
 SHOWN = {
     "errors": tuple(f"{one}, {n} steps" for n in (8, 40) for one in ("means", "weights")),
-    "numbers": ("right", "k"),
+    "numbers": ("right", "k", "off"),
     "time": ("seconds", "CPU seconds"),
 }
 
@@ -252,7 +265,7 @@ def show(table: str, rows: list[Row]) -> str:
         own = [r for r in rows if (r["set"], *(r[name] for name in by)) == key]
         for row in own:
             if "true" in row:
-                row["right"] = float(int(row["k"]) == int(row["true"]))
+                row["right"] = float(int(row["k"]) == int(row["true"])) if row["true"] else ""
         lines.append([*key, *(mean_of(own, name) for name in shown), str(len(own))])
     return markdown(["set", *by, *shown, "runs"], lines)
 
@@ -282,7 +295,7 @@ def side_by_side(rows: list[Row]) -> str:
 
 def mean_of(rows: list[Row], name: str) -> str:
     """Return a mean with its standard error."""
-    found = np.array([float(row[name]) for row in rows if row[name] != ""])
+    found = np.array([float(row[name]) for row in rows if row.get(name, "") != ""])
     if not len(found):
         return ""
     error = found.std(ddof=1) / np.sqrt(len(found)) if len(found) > 1 else 0.0
