@@ -203,18 +203,20 @@ class FoldsOf:
     """Four folds of labelled rows."""
 
     def __init__(self, rows: Any, classes: np.ndarray) -> None:
-        self.rows, self.classes = rows, classes
+        self.classes = classes
         splits = StratifiedKFold(4, shuffle=True, random_state=0).split(rows, classes)
         self.splits = list(splits)
         self.trains = [rows.iloc[train] for train, _ in self.splits]
+        self.tests = [rows.iloc[test] for _, test in self.splits]
 
     def accuracy(self, models: list[Any]) -> float:
         """Return the accuracy of 5-NN with one metric per fold."""
         hits = []
-        for model, (train, test) in zip(models, self.splits, strict=True):
+        parts = zip(models, self.splits, self.trains, self.tests, strict=True)
+        for model, (train, test), train_rows, test_rows in parts:
             knn = KNeighborsClassifier(5)
-            knn.fit(model.transform(self.rows.iloc[train]), self.classes[train])
-            hits.append(knn.score(model.transform(self.rows.iloc[test]), self.classes[test]))
+            knn.fit(model.transform(train_rows), self.classes[train])
+            hits.append(knn.score(model.transform(test_rows), self.classes[test]))
         return float(np.mean(hits))
 
 

@@ -7,7 +7,7 @@ of them towards independence by itself, by moments, and adds nothing for what is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -23,8 +23,9 @@ from privclust.categories.learn import METHODS, USUAL_CONTEXT, ask_metric, usual
 from privclust.categories.metric import CategoricalMetric, attribute_metric
 from privclust.categories.pair_tables import PairTableCells, combine_margins, number_of_rows
 from privclust.categories.shrinkage import Estimate, clip_tables
+from privclust.data.engines.base import CountedSum
 from privclust.data.public import Noisy
-from privclust.data.table.kernels import EntropyScale
+from privclust.data.table.asked import Contexts, Entropies, TableCounts
 from privclust.data.table.public import NoisyTables
 from privclust.data.table.view import TableRows
 from privclust.opening.rows import open_table
@@ -55,8 +56,8 @@ class Fits:
         self._rows, self._schema, self._per_target = rows, schema, per_target
         opened = open_table(rows, schema, unit=unit_from(unit))
         self._view = TableRows(opened).private(Meter(Budget(1)), None)
-        counts = self._view._exact  # the scores of all sets of attributes are those of every fit
-        counts.context_scores = _remembered(counts.context_scores)  # type: ignore[method-assign]
+        # Exact answers are those of every fit; only noise is drawn anew.
+        self._view._sum = _remembered(self._view._sum)  # type: ignore[method-assign]
         self._kept: dict[tuple[str, float, float, bool], list[MetricOnly]] = {}
         self.exact = cache(self._exact)
 
@@ -121,14 +122,18 @@ class Fits:
         return _metric(_shrunk(histograms, tables), self._schema)
 
 
-def _remembered(scores: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the scores of all sets of attributes, computed once for each target."""
-    known: dict[tuple[Any, ...], Any] = {}
+def _remembered(add_up: Callable[[Any], CountedSum[Any]]) -> Callable[[Any], CountedSum[Any]]:
+    """Return the exact answers of a view, each computed once."""
+    known: dict[tuple[Any, ...], CountedSum[Any]] = {}
 
-    def found(sets: Sequence[tuple[int, ...]], scale: EntropyScale, target: int) -> Any:
-        key = tuple(sets), scale.n_rows, target
+    def found(kernel: Any) -> CountedSum[Any]:
+        if not isinstance(kernel, TableCounts | Entropies | Contexts):
+            return add_up(kernel)
+        scale, target, top = (getattr(kernel, key, None) for key in ("scale", "target", "top"))
+        key = type(kernel), tuple(kernel.sets), scale and scale.n_rows, target, top
         if key not in known:
-            known[key] = scores(sets, scale, target)
+            known[key] = add_up(kernel)
+            known[key].total.flags.writeable = False
         return known[key]
 
     return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
 import numpy as np
 import pandas as pd
 
@@ -19,8 +21,26 @@ class MetricOnly:
         self.contexts_ = {name: part.context for name, part in metric.attributes.items()}
 
     def transform(self, rows: pd.DataFrame) -> np.ndarray:
-        with open_table(rows, self._schema) as opened:
-            return OwnTable(opened).coordinates(self.metric_.tables())
+        codes = codes_of(rows, self._schema)
+        parts = [table[codes[:, column]] for column, table in self.metric_.tables()]
+        return np.concatenate(parts, axis=1)
+
+
+# The last rows that were asked for, and their codes; the rows are kept, so that no others take
+# their place in memory.
+_KNOWN: OrderedDict[int, tuple[pd.DataFrame, np.ndarray]] = OrderedDict()
+_MOST_KNOWN = 20
+
+
+def codes_of(rows: pd.DataFrame, schema: Schema) -> np.ndarray:
+    """Return the codes of rows, which are read once for all metrics and must not change."""
+    if id(rows) not in _KNOWN:
+        with open_table(rows, schema) as opened:
+            _KNOWN[id(rows)] = rows, OwnTable(opened).codes()
+    _KNOWN.move_to_end(id(rows))
+    while len(_KNOWN) > _MOST_KNOWN:
+        _KNOWN.popitem(last=False)
+    return _KNOWN[id(rows)][1]
 
 
 def hamming(name: str, labels: tuple[str, ...]) -> AttributeMetric:

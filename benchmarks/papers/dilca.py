@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import lru_cache
+from itertools import combinations
 from math import comb
 from typing import Any
 
 import numpy as np
 from given import Given, Row, row, spread
+from scipy.spatial.distance import pdist
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.metrics import adjusted_rand_score
 
@@ -27,8 +29,6 @@ from privclust.papers.metrics import (
     context_scores,
     distance_l1,
     distance_pearson,
-    object_l1,
-    object_pearson,
 )
 
 REAL = ("dermatology", "soybean", "cmc", "mushroom", "nltcs", "adult")
@@ -111,10 +111,7 @@ def objects(given: Given) -> Iterator[Row]:
     """Figures 10 and 11: Pearson and L1 of the distances between rows; ε is the total."""
     for data in tables(given):
         some = data.frame.sample(min(given.pick(50, 300, 500), len(data.rows)), random_state=0)
-        measures = {
-            "Pearson": partial(object_pearson, rows=some),
-            "L1": partial(object_l1, rows=some),
-        }
+        measures = of_objects(some)
         asked = options(given, (*VARIANTS, *OURS), False, given.often(2, 3, 30))
         for measure, scores in sweep(asked, data, measures, fits_of(data)).items():
             yield from told(scores, asked, measure, set=data.name)
@@ -122,6 +119,15 @@ def objects(given: Given) -> Iterator[Row]:
         for measure, score in measures.items():
             plain = score(hamming_points(data.schema), exact)
             yield row(measure, plain, 0, 1, set=data.name, method="Hamming")
+
+
+def of_objects(rows: Any) -> dict[str, Callable[[Any, Any], float]]:
+    """Return Pearson and L1 of the distances between rows; a metric's are found once for both."""
+    between = lru_cache(maxsize=100)(lambda model: pdist(model.transform(rows)))
+    return {
+        "Pearson": lambda found, exact: float(np.corrcoef(between(found), between(exact))[0, 1]),
+        "L1": lambda found, exact: float(np.abs(between(found) - between(exact)).mean()),
+    }
 
 
 def ward(given: Given) -> Iterator[Row]:
@@ -275,7 +281,7 @@ UNRELATED = ("sex", "native-country")
 
 
 def examples(given: Given) -> Iterator[Row]:
-    """Tables 7 and 8: contexts of age and race in adult, and how often ε = 0.5 finds them."""
+    """Tables 7 and 8 and A.8: contexts of age and race in adult, and what ε = 0.5 finds of them."""
     for data in given.opened(("adult",), category_set):
         names = list(data.schema)
         fits = fits_of(data, per_target=True)
@@ -294,3 +300,32 @@ def examples(given: Given) -> Iterator[Row]:
                         yield row("chosen", share, np.nan, runs, at=where, **keys)
                 same = float(np.mean([one == set(exact) for one in found]))
                 yield row("whole context", same, np.nan, runs, **keys)
+                different = len({frozenset(one) for one in found})
+                yield row("different contexts", different, np.nan, runs, **keys)
+                yield spread("attributes in the context", [len(one) for one in found], **keys)
+        yield from ranked_ages(given, fits, names.index("age"))
+
+
+def ranked_ages(given: Given, fits: Fits, place: int) -> Iterator[Row]:
+    """Yield whether noise leaves the order of the distances between ages, the last test of A.8."""
+    for method in VARIANTS[1:]:
+        exact = above_diagonal(fits.exact(method), "age")
+        models = [fits(method, 0.5, 0, 3, (place,)) for _ in range(given.often(1, 10, 30))]
+        swaps = [discordant(above_diagonal(model, "age"), exact) for model in models]
+        keys = {"set": "adult", "by": "age", "method": method}
+        yield spread("order of distances kept", [swap == 0 for swap in swaps], **keys)
+        yield row("most swaps of distances", max(swaps), np.nan, len(swaps), **keys)
+
+
+def above_diagonal(model: Any, target: str) -> np.ndarray:
+    """Return the distances between the values of an attribute, each pair once."""
+    distances = model.metric_[target].distances()
+    return np.asarray(distances[np.triu_indices(len(distances), 1)])
+
+
+def discordant(found: np.ndarray, exact: np.ndarray) -> int:
+    """Return how many swaps of neighbours bring one order into the other."""
+    return sum(
+        (found[i] - found[j]) * (exact[i] - exact[j]) < 0
+        for i, j in combinations(range(len(exact)), 2)
+    )

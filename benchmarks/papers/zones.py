@@ -29,11 +29,11 @@ def of_set(name: str, given: Given) -> int:
 
 
 def gap_runs(name: str, given: Given) -> int:
-    """Return how often: the paper had 30 runs, too few for tails as heavy as these.
+    """Return how often: the paper had 30 runs, 10 of digits: too few for such tails.
 
     On iris a hundred left a claim undecided, so that it was run again with more.
     """
-    often = {"iris": 300, "digits": 5}.get(name, 100)
+    often = {"iris": 300, "digits": 10}.get(name, 100)
     return given.pick(2, 10, often) if name != "digits" else given.pick(1, 2, often)
 
 
@@ -110,7 +110,7 @@ def compare(given: Given) -> Iterator[Row]:
     """The private algorithms beside the published ones, in the unit box."""
     extra = [] if given.sets and "1e5_5_10" not in given.sets else given.pick([], [], ["1e5_5_10"])
     for name in [*names(given), *extra]:
-        runs = given.few if name in ("digits", "1e5_5_10") else given.pick(2, 5, 20)
+        runs = given.few if name in ("digits", "1e5_5_10") else given.often(2, 5, 30)
         for at in given.pick((1.0,), (0.5, 2.0), runs_of.EPSILONS):
             for method, make in runs_of.contestants(name).items():
                 found = runs_of.gaps_of(name, make(at), runs)

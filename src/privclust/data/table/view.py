@@ -172,7 +172,8 @@ class TableView(View):
         """
         others = [x for x in range(self.n_attributes) if x not in (target, *given)]
         more = combinations(others, size - len(given))
-        asked = Contexts(EntropyScale(int(rows)), target, [tuple(sorted(given + m)) for m in more])
+        sets = [tuple(sorted(given + m)) for m in more] if given else [*more]
+        asked = Contexts(EntropyScale(int(rows)), target, sets)
         (picked,) = self._ask(asked, (name, asked.pick, share))
         return asked.sets[int(picked[0])]
 
