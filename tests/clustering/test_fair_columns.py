@@ -76,6 +76,27 @@ def test_numbers_alone_categories_alone_and_numbers_as_they_are_have_no_gap():
         )
 
 
+@pytest.mark.parametrize("dependent", [True, False])
+def test_a_learned_metric_counts_categories_beside_numbers_as_mismatches_do(dependent):
+    rng = np.random.default_rng(0)
+    schema = Schema({"x": Box(0, 10), "word": Categories(list("abc"), weight=2)})
+    codes = rng.choice(3, 4000, p=[0.6, 0.3, 0.1])
+    x = rng.normal(2 + 3 * codes, 1) if dependent else rng.uniform(0, 10, 4000)
+    frame = pd.DataFrame({"x": x.clip(0, 10), "word": np.array(list("abc"))[codes]})
+    model = fitted(partial(PrivateKMeans, 3), schema, frame, epsilon=1000, metric="dilca")
+    points = model.release().arrays["value_points"]
+    numbers, words = points[:-3], points[-3:]
+    ends = np.linalg.norm(numbers[-1] - numbers[0])
+    assert ends == pytest.approx(7 / 8, rel=1e-3)  # from middle to middle, in declared widths
+    apart, shares = squared_distances(words), np.bincount(codes) / len(codes)
+    gap = Coordinates(schema).columns[1].apart(CATEGORY_GAP) ** 2 * (1 - shares @ shares)
+    assert shares @ apart @ shares == pytest.approx(gap, rel=0.01)
+
+
+def squared_distances(points):
+    return ((points[:, None] - points) ** 2).sum(axis=2)
+
+
 def test_rows_on_the_grid_are_as_far_apart_as_the_rule_says_and_lie_in_the_ball():
     values = {"x": [0, 10], "two": ["p", "q"], "five": ["a", "e"], "bins": [0.5, None]}
     rows = pd.DataFrame([*product(*values.values(), ["u", None])], columns=[*values, "left"])

@@ -51,6 +51,13 @@ def test_clusters_of_mixed_rows_are_found(metric):
 
 
 @pytest.mark.parametrize("metric", ["mismatch", "dilca"])
+@pytest.mark.parametrize("delta", [0, 1e-6])
+def test_more_budget_does_not_lose_the_kinds(metric, delta):
+    labels = kmeans(metric=metric, epsilon=1000.0, delta=delta).predict(DATA)
+    assert adjusted_rand_score(KINDS, labels) > 0.9
+
+
+@pytest.mark.parametrize("metric", ["mismatch", "dilca"])
 def test_a_centre_holds_the_means_and_shares_of_its_rows(metric):
     model = kmeans(metric=metric, epsilon=50.0)
     labels = model.predict(DATA)

@@ -34,8 +34,8 @@ from privclust.data.table.view import TableView
 from privclust.exceptions import ParameterError
 from privclust.fitting import Run
 from privclust.notes import Note
-from privclust.schema.coordinates import Column, Coordinates
-from privclust.schema.facts import Box, Fact
+from privclust.schema.coordinates import Column, Coordinates, category_gap
+from privclust.schema.facts import Box
 from privclust.schema.schema import Schema
 
 # A learned metric for mixed rows: categories are compared by the other columns, numbers as such.
@@ -81,7 +81,7 @@ def ask_point_metric(view: TableView, share: Share, schema: Schema, n_clusters: 
     options = Options(targets=tuple(range(view.n_attributes)), context_size=size)
     learning = ask_metric(view, share, METHODS[usual_method(share.currency)], options)
     estimate = next(iter(learning.learned.estimates.values()))
-    metric = _apply_weights(learning.metric, estimate, list(schema.columns.values()))
+    metric = _apply_weights(learning.metric, estimate, schema)
     points, radius = principal_axes(metric, estimate, n_clusters)
     joint = _joint(estimate)
     places = np.concatenate(points.points)
@@ -130,33 +130,39 @@ def _joint(estimate: Estimate) -> Floats:
 
 
 def _apply_weights(
-    metric: CategoricalMetric, estimate: Estimate, facts: list[Fact]
+    metric: CategoricalMetric, estimate: Estimate, schema: Schema
 ) -> CategoricalMetric:
     """Return the metric with weights, and numbers in declared widths.
 
     Learned distances are as long as the chances that they compare differ. They are multiplied by
-    one factor, so that rows differ as much in all categories together as if a mismatch counted as
-    one. Where nothing is learned, as for independent columns, it does count as one.
+    one factor, so that rows differ as much in all categories together as by mismatches, which
+    count as much against numbers as in any other fit. Where nothing is learned, as for independent
+    columns, mismatches count.
     """
     cells, shares = PairTableCells(estimate.layout), estimate.margins / max(estimate.n_rows, 1.0)
-    parts = [metric.attributes[name] for name in metric.names]
+    columns = Coordinates(schema).columns
+    gap = category_gap(schema, rescale=True)  # the middles of bins are in declared widths
     learned = plain = 0.0
-    for place, (fact, part) in enumerate(zip(facts, parts, strict=True)):
-        if isinstance(fact, Box):
+    for place, column in enumerate(columns):
+        if column.labels is None:
             continue
-        own = shares[cells.slice(place)]
-        gaps = part.coordinates - own @ part.coordinates
-        learned += fact.weight**2 * float(own @ (gaps**2).sum(axis=1))
-        plain += fact.weight**2 * max(1 - float(own @ own), 0.0) / 2
+        own, points = shares[cells.slice(place)], metric[column.name].coordinates
+        gaps = points - own @ points
+        learned += column.fact.weight**2 * float(own @ (gaps**2).sum(axis=1))
+        plain += column.apart(gap) ** 2 * max(1 - float(own @ own), 0.0) / 2
     factor = np.sqrt(plain / learned) if learned > 0 and plain > 0 else 1.0
 
-    def scale_metric(fact: Fact, part: AttributeMetric) -> AttributeMetric:
-        own = factor * part.coordinates if learned > 0 else np.eye(len(part.labels)) / np.sqrt(2)
-        own = _MIDDLES[:, None] if isinstance(fact, Box) else own
-        return replace(part, coordinates=fact.weight * own)
+    def scale_metric(column: Column) -> AttributeMetric:
+        part, weight = metric[column.name], column.fact.weight
+        if column.labels is None:
+            own = weight * _MIDDLES[:, None]
+        elif learned > 0:
+            own = weight * (factor * part.coordinates)
+        else:
+            own = column.apart(gap) * (np.eye(len(part.labels)) / np.sqrt(2))
+        return replace(part, coordinates=own)
 
-    pairs = zip(metric.names, facts, parts, strict=True)
-    return CategoricalMetric(metric.names, {n: scale_metric(fact, part) for n, fact, part in pairs})
+    return CategoricalMetric(metric.names, {c.name: scale_metric(c) for c in columns})
 
 
 METRIC = 0.5  # of the budget
