@@ -73,7 +73,8 @@ def test_among_many_rows_the_nearest_are_those_of_the_proof(monkeypatch, entries
     rng = np.random.default_rng(0)
     for n in (1, 50, 170):
         rows = (rng.integers(-9, 10, (300, 2)) / 10).tolist()
-        assert sums_of(rows, n) == expected_sums(rows, n)
+        for cuts in ((), (20, 21, 140)):
+            assert sums_of(rows, n, cuts) == expected_sums(rows, n)
 
 
 @given(lattices, st.tuples(SCALE, SCALE), st.tuples(SCALE, SCALE), st.integers(1, 6), shuffles)

@@ -192,9 +192,9 @@ class NearestRows:
     def __add__(self, other: NearestRows) -> NearestRows:
         squares = np.concatenate([self.squares, other.squares], axis=1)
         rows = np.concatenate([self.rows, other.rows], axis=1)
-        kept = _nearest_places(squares, rows, self.n_kept)
-        kept_squares = np.take_along_axis(squares, kept, axis=1)
-        return NearestRows(kept_squares, np.take_along_axis(rows, kept[:, :, None], 1), self.n_kept)
+        order = np.lexsort((*np.moveaxis(rows, 2, 0)[::-1], squares), axis=1)[:, : self.n_kept]
+        lines = np.arange(len(squares))[:, None]
+        return NearestRows(squares[lines, order], rows[lines, order], self.n_kept)
 
     def padded_sums(self, sites: Floats) -> Integers:
         """Return the sum of ``n_kept`` rows of each site, which replaces missing rows.
@@ -220,16 +220,15 @@ class NearestRows:
         return self.n_kept - int(self.rows.shape[1])
 
 
-def _nearest_places(squares: Floats, rows: Floats, count: int) -> NDArray[np.intp]:
-    """Return the indices of the ``count`` first rows of each site, by square, then coordinates."""
+def _nearest_places(squares: Floats, count: int) -> NDArray[np.intp]:
+    """Return the indices of the ``count`` first rows of each site, by square, then by index."""
     if squares.shape[1] <= count:
         return np.broadcast_to(np.arange(squares.shape[1]), squares.shape)
     order = squares.argpartition((count - 1, count), axis=1)
-    # Coordinates matter only if the last row that is kept and the next are equally near.
+    # The index matters only if the last row that is kept and the next are equally near.
     last, following = np.take_along_axis(squares, order[:, count - 1 : count + 1], axis=1).T
     (tied,) = np.nonzero(last == following)
-    coordinates = np.moveaxis(rows[tied], 2, 0)
-    order[tied] = np.lexsort((*coordinates[::-1], squares[tied]), axis=1)
+    order[tied] = squares[tied].argsort(axis=1, kind="stable")
     return order[:, :count]
 
 
@@ -240,11 +239,12 @@ def _distances(nearest: NearestRows) -> Integers:
 def nearest_rows(space: TargetSpace, sites: Floats, rows: Floats, n_kept: int) -> NearestRows:
     """Return the nearest rows of each site in one block; ``sites`` are on the grid."""
     grid = space.clipped_grid(space.place(rows))
+    grid = grid[np.lexsort(grid.T[::-1])]
     # Whole numbers far below 2^53, so products and sums are exact in whatever order BLAS takes.
     lengths, found = (grid**2).sum(axis=1), []
     for some in np.array_split(sites, 1 + sites.shape[0] * len(grid) // _ENTRIES):
         squares = (some**2).sum(axis=1)[:, None] - 2 * (some @ grid.T) + lengths
-        kept = _nearest_places(squares, np.broadcast_to(grid, (len(some), *grid.shape)), n_kept)
+        kept = _nearest_places(squares, n_kept)
         found.append((np.take_along_axis(squares, kept, axis=1), grid[kept]))
     squares, nearest = map(np.concatenate, zip(*found, strict=True))
     return NearestRows(squares, nearest, n_kept)
