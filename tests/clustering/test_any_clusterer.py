@@ -86,3 +86,9 @@ def test_damaged_labels_are_refused(summary):
             parameters=release.parameters,
             privacy=release.privacy,
         )
+
+
+def test_a_clusterer_that_finds_nothing_leaves_a_report_that_says_so(summary):
+    found = summary.cluster(DBSCAN(eps=1e-9, min_samples=100), n_rows=200)
+    assert "The clusterer found no clusters" in found.to_html()
+    assert "DBSCAN(eps=1e-09, min_samples=100) as clusterer" in repr(found)

@@ -115,3 +115,11 @@ def test_the_report_shows_the_tree_and_a_labelled_one_its_clusterer(summary):
     page = summary.cluster(KMeans(3, n_init=1, random_state=0)).to_html()
     assert "The cells are labelled by" in page
     assert "KMeans(n_clusters=3, n_init=1, random_state=0)" in page
+
+
+def test_a_tree_says_in_a_line_how_much_of_it_is_noise(summary):
+    tree = summary.dendrogram()
+    assert repr(tree) == (
+        f"<Dendrogram of {len(tree.counts)} cells: noise explains {tree.within_noise.sum()} of "
+        f"{len(tree.counts) - 1} merges>"
+    )

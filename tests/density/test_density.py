@@ -351,3 +351,20 @@ def test_any_clusterer_labels_new_rows_and_says_where_it_came_from(moons, cluste
 def test_what_is_no_clusterer_is_refused(moons, clusterer, told):
     with pytest.raises(ParameterError, match=told):
         moons.cluster(clusterer)
+
+
+def test_a_labelled_density_tells_of_its_own_clusters_and_not_of_peaks(moons):
+    found = moons.cluster(KMeans(5, n_init=1, random_state=0))
+    facts = found.facts()
+    assert facts.values["n_clusters"] == len(facts.values["sizes"]) == 5
+    page = found.to_html()
+    assert "The clusterer found 5 clusters." in page
+    assert "stand out" not in page.split("How sure this is")[0]
+    assert "Where peaks meet" not in page
+    none = moons.cluster(DBSCAN(eps=1e-9, min_samples=100), n_rows=200)
+    assert "The clusterer found 0 clusters." in none.to_html()
+
+
+def test_clusters_say_in_a_line_what_was_found(moons):
+    assert repr(moons.clusters(1)).endswith("cells: 1 cluster, as asked.>")
+    assert "2 clusters stand out" in repr(moons.clusters())

@@ -205,6 +205,15 @@ def test_enough_rows_are_not_warned_of(fitted):
     assert plan.error_ratio < 1.1
 
 
+def test_a_plan_for_hopelessly_many_columns_stays_readable():
+    for epsilon in (0.1, 100):  # scikit-learn's own mixture of any shape is hopeless there as well
+        model = PrivateGaussianMixture(2, epsilon=epsilon, bounds=(-1, 1))
+        plan = model.plan(n_rows=100, n_features=40)
+        assert 4 < plan.error_ratio < 1000
+        assert "mostly noise" in plan.advice
+        assert "e+" not in str(plan).splitlines()[-2]
+
+
 def test_categories_are_refused_before_anything_is_read():
     schema = Schema({"x": Box(0, 1), "sex": Categories(["f", "m"])})
     with pytest.raises(SchemaError, match="PrivateKMeans"):

@@ -30,7 +30,7 @@ _ERRORS = 2.0
 _MOST_LEAVES = 30
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Dendrogram:
     """The tree of a summary's cells.
 
@@ -49,6 +49,11 @@ class Dendrogram:
     within_noise: np.ndarray
     counts: Floats
     _release: Release
+
+    def __repr__(self) -> str:
+        cells, merges = len(self.counts), len(self.within_noise)
+        explained = int(self.within_noise.sum())
+        return f"<Dendrogram of {cells} cells: noise explains {explained} of {merges} merges>"
 
     @classmethod
     def of(cls, release: Release) -> Dendrogram:

@@ -49,7 +49,7 @@ def check_cell_labels(release: Release, n_cells: int) -> None:
 def clusterer_fact(release: Release) -> list[tuple[str, str]]:
     """Return what labelled the cells, if they are labelled."""
     clusterer = release.parameters.get("clusterer")
-    return [("labelled by", str(clusterer))] if clusterer else []
+    return [("as clusterer", str(clusterer))] if clusterer else []
 
 
 def labels_by_cell(

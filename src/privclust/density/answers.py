@@ -26,10 +26,11 @@ from privclust.density.release import counts_from_release, with_cell_labels
 from privclust.density.smooth import smooth
 from privclust.parameters import SHARE, WHOLE, Whole
 from privclust.release.release import Release, check_kind
+from privclust.reports.values import count_of
 from privclust.schema.schema import Schema
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DensityClusters:
     """Clusters of a density, the largest first.
 
@@ -56,6 +57,10 @@ class DensityClusters:
     verdict: str
     _counted: CountedGrid
     _schema: Schema
+
+    def __repr__(self) -> str:
+        cells = " × ".join(map(str, self.cell_labels.shape))
+        return f"<Clusters of a density of {cells} cells: {self.verdict}>"
 
     def predict(self, X: Any, noise: bool = True) -> npt.NDArray[np.int64]:
         """Return the cluster of each row's cell.
@@ -109,7 +114,7 @@ def _verdict(found: int, asked: int | None, merges: tuple[Merge, ...]) -> str:
     if asked is not None:
         weak = sum(merge.apart and merge.strength < 1 for merge in merges)
         doubt = f"; {weak} of them might be noise" if weak else ""
-        return f"{found} clusters, as asked{doubt}."
+        return f"{count_of(found, 'cluster')}, as asked{doubt}."
     if found == 1:
         return "One cluster: there is no structure beyond the noise."
     return f"{found} clusters stand out from the noise."

@@ -19,7 +19,7 @@ from privclust.notes import Note
 from privclust.release.facts import Facts, Listing, missing_listing, missing_values, size_table
 from privclust.release.kinds import ReleaseKind, check_not_negative, register_kind
 from privclust.reports.axes import label_axes, pick_columns
-from privclust.reports.values import TWO_ERRORS, describe_size
+from privclust.reports.values import TWO_ERRORS, count_of, describe_size
 
 if TYPE_CHECKING:
     from privclust.release.release import Release
@@ -133,6 +133,13 @@ def sizes_of_clusters(release: Release) -> tuple[Floats, Floats]:
     return sizes, counted.counts_error * np.sqrt(np.bincount(labels[seen], minlength=count))
 
 
+def verdict_of(release: Release, n_clusters: int, by_persistence: str) -> str:
+    """Return what was found in a sentence, by a clusterer if one labelled the cells."""
+    if _LABELS not in release.arrays:
+        return by_persistence
+    return f"The clusterer found {count_of(n_clusters, 'cluster')}."
+
+
 def _check(release: Release) -> None:
     arrays, columns = release.arrays, len(release.schema)
     if release.schema.categorical or not 1 <= columns <= (DENSITY.most or 0):
@@ -158,30 +165,32 @@ def _facts(release: Release) -> Facts:
 
     counted, found = counts_from_release(release), clusters_of_density(release)
     cells, names = " × ".join(map(str, counted.grid.sides)), release.about.names
+    sizes, errors = sizes_of_clusters(release)
     lines = [
         [names[label] if names else str(label), describe_size(float(size), float(error))]
-        for label, (size, error) in enumerate(zip(*sizes_of_clusters(release), strict=True))
+        for label, (size, error) in enumerate(zip(sizes, errors, strict=True))
     ]
-    merges = [merge for merge in found.persistence if merge.apart]
+    merges = () if _LABELS in release.arrays else found.persistence
+    verdict = verdict_of(release, len(sizes), found.verdict)
     return Facts(
         summary=[
             ("cells", cells),
             ("columns", str(len(release.schema))),
             ("rows, with noise", describe_size(counted.n_rows, counted.n_rows_error)),
-            ("clusters", str(found.n_clusters)),
+            ("clusters", str(len(sizes))),
             *clusterer_fact(release),
         ],
         listings=[
-            Listing(["found"], [[found.verdict]]),
+            Listing(["found"], [[verdict]]),
             Listing(["cluster", f"rows {TWO_ERRORS}"], lines),
             *missing_listing(release),
         ],
         values={
-            "n_clusters": found.n_clusters,
-            "verdict": found.verdict,
-            "sizes": found.sizes.tolist(),
-            "sizes_error": found.sizes_error.tolist(),
-            "significance": [merge.significance for merge in merges],
+            "n_clusters": len(sizes),
+            "verdict": verdict,
+            "sizes": sizes.tolist(),
+            "sizes_error": errors.tolist(),
+            "significance": [merge.significance for merge in merges if merge.apart],
             **missing_values(release),
         },
     )

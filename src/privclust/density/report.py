@@ -11,7 +11,12 @@ from privclust._typing import Floats, Indices
 from privclust.density.answers import clusters_of_density
 from privclust.density.grid_counts import Grid
 from privclust.density.persistence import Merge
-from privclust.density.release import counts_from_release, grid_labels, sizes_of_clusters
+from privclust.density.release import (
+    counts_from_release,
+    grid_labels,
+    sizes_of_clusters,
+    verdict_of,
+)
 from privclust.density.smooth import smooth
 from privclust.reports.findings import RowGroups, missing_sentences
 from privclust.reports.plots import label_axis
@@ -50,7 +55,7 @@ def density_context(release: Release) -> dict[str, Any]:
         "cells": " × ".join(map(str, counted.grid.sides)),
         "n_cells": f"{counted.counts.size:,}",
         "error": format_error(counted.counts_error),
-        "verdict": found.verdict,
+        "verdict": verdict_of(release, len(sizes), found.verdict),
         "clusterer": release.parameters.get("clusterer"),
         "of": str(release.parameters.get("density", ""))[:12],
         "columns": len(facts),

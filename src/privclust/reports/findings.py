@@ -87,8 +87,8 @@ class RowGroups:
     @cached_property
     def weights(self) -> Floats:
         """Shares of the rows; noise can make a size negative, a share cannot be."""
-        weights = np.maximum(self.sizes, 0)
-        return weights / weights.sum() if weights.any() else np.full(len(weights), 1 / len(weights))
+        weights = np.maximum(self.sizes, 0) if (self.sizes > 0).any() else np.ones(len(self.sizes))
+        return np.asarray(weights / max(weights.sum(), 1e-300))
 
     @cached_property
     def clear(self) -> Any:
@@ -180,7 +180,7 @@ class RowGroups:
         return {
             "noun": self.noun,
             "named": bool(self.names),
-            "total": describe_count(float(self.sizes.sum()), error),
+            "total": describe_count(float(self.sizes.sum()), error) if len(self.sizes) else "",
             "cards": cards,
             "hidden": int((~self.clear).sum()),
         }
