@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import xlsxwriter
 from scipy import sparse
 from scipy.io import mmwrite
 
@@ -184,3 +185,19 @@ def test_a_fit_under_the_rule_fails_on_no_entry():
     other = PrivateCoclustering(2, 2, epsilon=1, unit=ZERO, random_state=0).fit(readable)
     assert model.release() == other.release()
     assert "counts as 0" in model.privacy_.protects
+
+
+def test_a_row_whose_entries_are_all_missing_keeps_its_place(tmp_path):
+    """The shape is public, so no entry may change it."""
+    table = pd.DataFrame({"a": [1, None, 3], "b": [4, None, None]})
+    for name in ("csv", "parquet"):
+        getattr(table, f"to_{name}")(tmp_path / f"x.{name}", index=False)
+        assert counts_of(tmp_path / f"x.{name}", ZERO) == [[1, 4], [0, 0], [3, 0]]
+    with xlsxwriter.Workbook(str(tmp_path / "x.xlsx")) as book:
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 0, ["a", "b"])
+        sheet.write_row(1, 0, [1, 4])
+        sheet.write_row(3, 0, [3])
+    for unit in (MatrixCount(), ZERO, TENTHS, MatrixRow()):
+        with pytest.raises(DataError, match="save the sheet as CSV"):
+            open_matrix(tmp_path / "x.xlsx", unit=unit)

@@ -378,6 +378,7 @@ RAISED = {
         "reading/matrices.py:MatrixReader._check_file": 1,
         "reading/matrices.py:MatrixReader._require_shape": 1,
         "reading/matrices.py:_parse_shape": 2,
+        "reading/matrices.py:_refuse_workbooks": 1,
         "reading/matrix_files.py:check_memory": 1,
         "reading/matrix_files.py:npz_shape": 4,
         "reading/matrix_parts.py:npz_shape_at": 1,

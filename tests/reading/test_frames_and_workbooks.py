@@ -110,6 +110,35 @@ def test_a_draft_of_a_workbook(tmp_path):
     }
 
 
+@pytest.mark.parametrize("width", [3, 4, 6])
+def test_cells_beyond_the_header_are_not_seen(tmp_path, width):
+    rows = [["a", "b"], [1, 2], [3, 4]]
+    plain = workbook(tmp_path / "plain.xlsx", rows)
+    wider = workbook(tmp_path / "wider.xlsx", [*rows[:2], [3, 4, *range(width - 2)]])
+    shifted = [[None, None, *row] for row in rows]
+    before = workbook(tmp_path / "before.xlsx", [*shifted[:2], [5, 6, 3, 4]])
+    for declared in (["a", "b"], None):
+        read = []
+        for path in (plain, wider, before):
+            with open_rows(path, declared) as source:
+                assert source.names == ("a", "b")
+                read += [block_numbers(block).tolist() for block in source.blocks()]
+        assert read == [[[1.0, 2.0], [3.0, 4.0]]] * 3
+
+
+def test_a_duration_that_python_cannot_hold_is_not_quoted(tmp_path):
+    path = tmp_path / "x.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 0, ["a", "b"])
+        sheet.write_row(1, 0, [1, 2])
+        sheet.write_number(2, 0, -1.25e9, book.add_format({"num_format": "[h]:mm:ss"}))
+    schema = Schema({"a": Box(0, 9, missing=0), "b": Box(0, 9, missing=0)})
+    with pytest.raises(DataError, match="cannot be read as a workbook") as caught:
+        PrivateKMeans(1, schema=schema).fit(path)
+    assert caught.value.__context__ is None
+
+
 def test_what_is_no_table_is_one_sentence(tmp_path, monkeypatch):
     path = tmp_path / "x.xlsx"
     path.write_bytes(b"PK\x03\x04 SECRET")

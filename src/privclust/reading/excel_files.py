@@ -20,9 +20,14 @@ Batches = Iterator[pa.RecordBatch]
 
 
 def excel_header(place: FileLocation) -> list[str]:
-    """Return the names of the columns: the first row that has values."""
+    """Return the names of the columns: the first row that has values, from its first to its last.
+
+    A cell beyond them, in any row, makes all rows wider, and must not be seen.
+    """
     for row in _rows(place):
-        return [str(value).strip() for value in row]
+        names = [str(value).strip() for value in row]
+        named = [at for at, name in enumerate(names) if name]
+        return names[named[0] : named[-1] + 1] if named else []
     raise DataError(f"File {place.name} is empty; give a sheet with a header line and rows.")
 
 
@@ -62,7 +67,7 @@ def _rows(place: FileLocation) -> Iterator[list[Any]]:
     with as_one_sentence(broken, Exception):
         book = CalamineWorkbook.from_object(place.open())
         sheet = book.get_sheet_by_index(0)
-        rows = sheet.iter_rows()
-    for row in rows:
-        if any(value != "" for value in row):
-            yield row
+        # A duration may be too long for Python, and its error would quote it.
+        for row in sheet.iter_rows():
+            if any(value != "" for value in row):
+                yield row

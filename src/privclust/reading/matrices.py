@@ -22,7 +22,7 @@ from privclust.data.columns.refusals import numbers_of
 from privclust.data.rows import Block, RowSource
 from privclust.exceptions import DataError, MixedTypesError, NoRowsError, as_one_sentence
 from privclust.reading.declared import check_numbers
-from privclust.reading.locations import resolve_locations
+from privclust.reading.locations import FileLocations, resolve_locations
 from privclust.reading.matrix_files import (
     check_memory,
     market_shape,
@@ -54,6 +54,7 @@ class MatrixReader:
         elif sparse.issparse(data) or isinstance(data, np.ndarray):
             self._check_object()
         elif self._path is not None and not self._is_of_triples(data):
+            _refuse_workbooks(resolve_locations(data))
             self._wide = open_rows(data, ignore=_WITHOUT_NAME)
             self._check_columns((0, len(self._wide.selection.names)))
             self._check_types(resolve_locations(data), self._wide.selection.names)
@@ -152,6 +153,19 @@ class MatrixReader:
                 "never taken from the entries; pass shape=(rows, columns) (--shape)."
             )
         return self.shape
+
+
+def _refuse_workbooks(places: FileLocations) -> None:
+    """Refuse a wide table in a workbook, where a row without a value is no record.
+
+    An entry that becomes missing, and so counts as 0, would make the matrix shorter by a row; but
+    its shape is public.
+    """
+    if any(place.format == "excel" for place in places):
+        raise DataError(
+            "A workbook keeps no row without a value, so it does not say how many rows a matrix "
+            "has; save the sheet as CSV."
+        )
 
 
 def _read_wide(source: RowSource, unit: MatrixUnit) -> Any:
