@@ -30,7 +30,7 @@ INERTIA = Measure("inertia")
 MOST_REHEARSED = 100_000
 
 # A clump fills about this share of the space that it would have if all were equally spaced.
-_CLUMP = 0.25
+CLUMP = 0.25
 # How many rows of a clump have its usual category in each column.
 _USUAL = 0.7
 # Numbers that are written out to compare with ordinary k-means.
@@ -128,7 +128,7 @@ class Clumps:
         dimension = len(schema.numeric)
         middle, half = (schema.low + schema.high) / 2, (schema.high - schema.low) / 2
         centres = rng.uniform(-0.8, 0.8, (n_clusters, dimension))
-        clump = _CLUMP * n_clusters ** (-1 / max(1, dimension))
+        clump = CLUMP * n_clusters ** (-1 / max(1, dimension))
         clumps = rng.integers(n_clusters, size=n_rows)
         rows = centres[clumps] + rng.standard_normal((n_rows, dimension)) * clump
         numbers = np.asarray(middle + half * np.clip(rows, -1, 1))
