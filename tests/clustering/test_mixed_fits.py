@@ -20,6 +20,7 @@ from privclust import (
     ReplaceRow,
     Schema,
 )
+from privclust.categories.metric import principal_axes
 from privclust.clustering.answers import Summary
 from privclust.exceptions import DataError, ParameterError, PrivclustError, SchemaError
 from privclust.schema.coordinates import CATEGORY_GAP, Coordinates
@@ -55,6 +56,39 @@ def test_clusters_of_mixed_rows_are_found(metric):
 def test_more_budget_does_not_lose_the_kinds(metric, delta):
     labels = kmeans(metric=metric, epsilon=1000.0, delta=delta).predict(DATA)
     assert adjusted_rand_score(KINDS, labels) > 0.9
+
+
+def test_with_little_noise_pure_epsilon_learns_the_metric_of_all_pairs():
+    answers, given = survey().drop(columns="who"), {"schema": SURVEY, "metric": "dilca"}
+    few = kmeans(answers, epsilon=0.5, **given)
+    many = kmeans(answers, epsilon=1e4, **given)
+    assert "tree" in asked(few)
+    assert "tree" not in asked(many)
+    pairs = kmeans(answers, epsilon=1e4, delta=1e-6, **given)
+    for name in SURVEY.names:
+        own, theirs = many.metric_[name].distances(), pairs.metric_[name].distances()
+        np.testing.assert_allclose(own, theirs, atol=1e-3)
+
+
+def asked(model):
+    return {query.query for query in model.privacy_.queries}
+
+
+@pytest.mark.parametrize("fit", [kmeans, summary])
+@pytest.mark.parametrize("delta", [0, 1e-6])
+def test_axes_are_left_out_only_where_there_is_noise(fit, delta, monkeypatch):
+    kept = []
+
+    def counted(metric, estimate, n_axes):
+        points, radius = principal_axes(metric, estimate, n_axes)
+        kept.append(points.dimension)
+        return points, radius
+
+    monkeypatch.setattr("privclust.clustering.learned_metric.principal_axes", counted)
+    for epsilon in (0.5, 1e4):
+        fit(metric="dilca", epsilon=epsilon, delta=delta)
+    assert kept[0] <= 5
+    assert kept[1] == 2 + 3 + 2 + 3  # numbers, and one axis less than values of each other column
 
 
 @pytest.mark.parametrize("metric", ["mismatch", "dilca"])

@@ -2,12 +2,13 @@
 
 ``pairs`` measures every pair; choosing contexts then costs nothing. ``tree`` measures the m - 1
 pairs of a privately grown spanning tree, with far less noise each, and gets the other pairs from
-chains of conditional probabilities along the tree.
+chains of conditional probabilities along the tree. Chains know less than the pairs, however small
+the noise is, so that more budget ends in pairs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -69,26 +70,62 @@ class MetricTables:
 # Our own methods: measure tables once, use each for both of its attributes, shrink, then choose.
 
 _HISTOGRAMS = 0.2
-# Shares of the tree's budget for histograms and for the choice of edges; tables get the rest.
-_TREE_HISTOGRAMS, _TREE_EDGES = 0.1, 0.3
+# Shares of the tree's budget for histograms, for the choice of edges, and for tables.
+_TREE = (0.1, 0.3, 1 - 0.1 - 0.3)
 
 
 def ask_pairs(view: TableView, budget: Share, options: Options) -> MetricTables:
     """Learn from all pair tables."""
     for_histograms, for_tables = budget.split([_HISTOGRAMS, 1 - _HISTOGRAMS])
     histograms = view.ask_histograms("histograms", for_histograms)
+    return _learn_from_pairs(view, budget, histograms, for_tables, options)
+
+
+def ask_tree(view: TableView, budget: Share, options: Options) -> MetricTables:
+    """Learn from the tables along a spanning tree of strongly dependent pairs."""
+    for_histograms, *rest = budget.split(_TREE)
+    histograms = view.ask_histograms("histograms", for_histograms)
+    return _learn_along_tree(view, budget, histograms, rest, options)
+
+
+def ask_by_signal(view: TableView, budget: Share, options: Options) -> MetricTables:
+    """Learn from all pair tables where their noise is no larger than that of sampling.
+
+    Where it is larger, pairs are for zCDP, and a tree is for pure ε.
+    """
+    if budget.currency == "zcdp":
+        return ask_pairs(view, budget, options)
+    for_histograms, *rest = budget.split(_TREE)
+    histograms = view.ask_histograms("histograms", for_histograms)
+    for_tables = budget.remainder(for_histograms)
+    if _sampling_outweighs_noise(view, histograms, for_tables):
+        return _learn_from_pairs(view, budget, histograms, for_tables, options)
+    return _learn_along_tree(view, budget, histograms, rest, options)
+
+
+def _sampling_outweighs_noise(view: TableView, histograms: Noisy, share: Share) -> bool:
+    """Return whether all pair tables have less noise than the rows, as a sample, have themselves.
+
+    By sampling, the squared error of a table's counts is about the number of rows in all.
+    """
+    every = PairLayout.all_pairs(view.sizes)
+    noise = view.table_error(share, len(every.pairs)) ** 2
+    return noise * every.n_cells / len(every.pairs) <= _rough_row_count(view, histograms)
+
+
+def _learn_from_pairs(
+    view: TableView, budget: Share, histograms: Noisy, for_tables: Share, options: Options
+) -> MetricTables:
     every = list(combinations(range(view.n_attributes), 2))
     tables = view.ask_pair_tables("pair tables", every, for_tables)
     estimate = shrink_tables(histograms, tables, budget.currency, _ask_row_count(view, budget))
     return _metric_tables(estimate, tables, options)
 
 
-def ask_tree(view: TableView, budget: Share, options: Options) -> MetricTables:
-    """Learn from the tables along a spanning tree of strongly dependent pairs."""
-    for_histograms, for_edges, for_tables = budget.split(
-        [_TREE_HISTOGRAMS, _TREE_EDGES, 1 - _TREE_HISTOGRAMS - _TREE_EDGES]
-    )
-    histograms = view.ask_histograms("histograms", for_histograms)
+def _learn_along_tree(
+    view: TableView, budget: Share, histograms: Noisy, rest: Sequence[Share], options: Options
+) -> MetricTables:
+    for_edges, for_tables = rest
     independent = independent_tables(_rough_margins(view, histograms))
     edges = view.ask_spanning_tree("tree", independent, for_edges)
     tables = view.ask_pair_tables("tables along the tree", edges, for_tables)
@@ -115,11 +152,18 @@ def _metric_tables(estimate: Estimate, tables: NoisyTables, options: Options) ->
 
 
 def _rough_margins(view: TableView, histograms: Noisy) -> list[Floats]:
-    parts = np.split(histograms.value, np.cumsum(view.sizes)[:-1])
+    n_rows = _rough_row_count(view, histograms)
+    return [project_on_simplex(part, n_rows) for part in _of_columns(view, histograms)]
+
+
+def _rough_row_count(view: TableView, histograms: Noisy) -> float:
     weights = 1 / np.array(view.sizes)
-    totals = np.array([part.sum() for part in parts])
-    n_rows = max(1.0, float(weights @ totals / weights.sum()))
-    return [project_on_simplex(part, n_rows) for part in parts]
+    totals = np.array([part.sum() for part in _of_columns(view, histograms)])
+    return max(1.0, float(weights @ totals / weights.sum()))
+
+
+def _of_columns(view: TableView, histograms: Noisy) -> list[Floats]:
+    return np.split(histograms.value, np.cumsum(view.sizes)[:-1])
 
 
 def _chain_along_tree(along: Estimate) -> Estimate:

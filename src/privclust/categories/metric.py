@@ -153,18 +153,19 @@ def _fewest_axes(points: Floats) -> Floats:
 # The few axes along which embedded rows spread most, at no cost from the estimated tables.
 
 # Rows further from the mean than this many times the usual distance are moved to that distance.
-_RADIUS_IN_SPREADS = 2.0
+RADIUS_IN_SPREADS = 2.0
 _FEWEST_AXES, MOST_AXES = 3, 5
 
 
-def principal_axes(
-    metric: CategoricalMetric, estimate: Estimate, n_clusters: int
-) -> tuple[ValuePoints, float]:
-    """Return the values as points on the leading axes, and a radius that contains most rows.
+def usual_axes(n_clusters: int) -> int:
+    """Return how many axes separate clusters, as a rule."""
+    return int(np.clip(n_clusters, _FEWEST_AXES, MOST_AXES))
 
-    ``n_clusters``: clusters to separate: at most this many axes are kept, within limits.
-    """
-    n_axes = int(np.clip(n_clusters, _FEWEST_AXES, MOST_AXES))
+
+def principal_axes(
+    metric: CategoricalMetric, estimate: Estimate, n_axes: int
+) -> tuple[ValuePoints, float]:
+    """Return the values as points on the leading axes, and a radius that contains most rows."""
     cells = PairTableCells(estimate.layout)
     shares = estimate.margins / max(estimate.n_rows, 1.0)
     sizes = estimate.layout.sizes
@@ -182,4 +183,4 @@ def principal_axes(
         kept = [len(values) - 1]
     spread = math.sqrt(max(float(values[kept].sum()), 1e-12))
     ends = np.cumsum(sizes)[:-1]
-    return ValuePoints(np.split(points @ vectors[:, kept], ends)), _RADIUS_IN_SPREADS * spread
+    return ValuePoints(np.split(points @ vectors[:, kept], ends)), RADIUS_IN_SPREADS * spread

@@ -1,6 +1,6 @@
 """Fits by a learned metric: half of the budget for the metric, half for clusters or cells.
 
-Tables of all pairs of columns, numbers in bins, give the metric of the categories, the few axes
+Tables of all pairs of columns, numbers in bins, give the metric of the categories, the axes
 along which rows spread most, and what a place on these axes says about every column. One part of
 the budget pays for the tables; everything here is computed from them and from the schema.
 
@@ -11,6 +11,7 @@ How far rows lie from these cells, counted in mismatches, is asked for last.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,10 +21,17 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.categories.estimator import check_width
-from privclust.categories.learn import METHODS, Options, ask_metric, usual_method
-from privclust.categories.metric import AttributeMetric, CategoricalMetric, principal_axes
+from privclust.categories.learn import Options, ask_by_signal, ask_metric
+from privclust.categories.metric import (
+    RADIUS_IN_SPREADS,
+    AttributeMetric,
+    CategoricalMetric,
+    principal_axes,
+    usual_axes,
+)
 from privclust.categories.pair_tables import PairTableCells
 from privclust.categories.shrinkage import Estimate
+from privclust.clustering.refine import last_noise
 from privclust.clustering.result import Cells, KMeansResult, LearnedCenters, SummaryResult
 from privclust.clustering.summarise import CLUSTERS, ask_mean_square, ask_summary
 from privclust.data.points.door import PointRows
@@ -49,7 +57,7 @@ _MIDDLES = (np.arange(BINS) + 0.5) / BINS
 class PointMetric:
     """What tables of all pairs of columns show."""
 
-    points: ValuePoints  # the values of every column as points of a few axes
+    points: ValuePoints  # the values of every column as points of some axes
     radius: float  # a radius around the origin that holds most rows
     shares: Floats  # (n_values,): the share of rows of every value
     slopes: Floats  # (n_axes, n_values): how the shares change with the place on the axes
@@ -75,14 +83,20 @@ class PointMetric:
         return coordinates.project(table)
 
 
-def ask_point_metric(view: TableView, share: Share, schema: Schema, n_clusters: int) -> PointMetric:
-    """Learn a metric within ``share``, and where the values lie on the axes of the rows."""
+def ask_point_metric(
+    view: TableView, share: Share, rest: Share, schema: Schema, n_clusters: int
+) -> PointMetric:
+    """Learn a metric within ``share``, and where the values lie on the axes of the rows.
+
+    ``rest``: what is left to find clusters along these axes.
+    """
     size = min(_CONTEXT, view.n_attributes - 1)
     options = Options(targets=tuple(range(view.n_attributes)), context_size=size)
-    learning = ask_metric(view, share, METHODS[usual_method(share.currency)], options)
+    learning = ask_metric(view, share, ask_by_signal, options)
     estimate = next(iter(learning.learned.estimates.values()))
     metric = _apply_weights(learning.metric, estimate, schema)
-    points, radius = principal_axes(metric, estimate, n_clusters)
+    n_axes = _affordable_axes(view, rest, estimate.n_rows, n_clusters)
+    points, radius = principal_axes(metric, estimate, n_axes)
     joint = _joint(estimate)
     places = np.concatenate(points.points)
     # The points are centred, so this is the regression of what a row has on where it lies.
@@ -98,6 +112,24 @@ def ask_point_metric(view: TableView, share: Share, schema: Schema, n_clusters: 
         learning.learned.cell_error,
         notes,
     )
+
+
+def _affordable_axes(view: TableView, share: Share, n_rows: float, n_clusters: int) -> int:
+    """Return along how many axes centres have no more noise than the rows, as a sample, bring.
+
+    A sample leaves a centre of one of k clusters off by k / n of the mean square of the rows. With
+    less noise than that nothing is gained by leaving axes out, and what they say would be lost.
+    """
+    _, steps = share.split([1, 1])  # cells and steps divide it
+    seen = view.as_points(ValuePoints([np.zeros((size, 1)) for size in view.sizes]), 1.0)
+    sampling = n_clusters / max(n_rows, 1.0)
+
+    def is_noisy(n_axes: int) -> bool:
+        noise = last_noise(seen, steps, max(n_rows, 1.0), (n_clusters, n_axes))
+        return RADIUS_IN_SPREADS**2 * noise > sampling
+
+    usual, most = usual_axes(n_clusters), sum(view.sizes)
+    return usual + bisect_left(range(usual + 1, most + 1), True, key=is_noisy)
 
 
 def _of_categories(metric: CategoricalMetric, schema: Schema) -> CategoricalMetric:
@@ -192,9 +224,10 @@ def ask_by_learned_metric(
     """
     for_metric = budget.take(METRIC)
     view = door.table(run.meter, run.seed)
-    learned = ask_point_metric(view, for_metric, door.schema, n_clusters)
+    rest = budget.remainder(for_metric)
+    learned = ask_point_metric(view, for_metric, rest, door.schema, n_clusters)
     points = view.as_points(learned.points, learned.radius)
-    found: KMeansResult = cluster(points, budget.remainder(for_metric))
+    found: KMeansResult = cluster(points, rest)
     places = points.domain.to_data_units(found.centres)
     values = np.concatenate(learned.points.points)
     table = learned.centers(places, door.schema)
@@ -217,9 +250,10 @@ def ask_summary_by_learned_metric(
     """
     for_metric, for_within = budget.take(METRIC), budget.take(_WITHIN)
     table = door.table(run.meter, run.seed)
-    learned = ask_point_metric(table, for_metric, door.schema, CLUSTERS)
+    rest = budget.remainder(for_metric, for_within)
+    learned = ask_point_metric(table, for_metric, rest, door.schema, CLUSTERS)
     points = table.as_points(learned.points, learned.radius)
-    found = ask_summary(points, budget.remainder(for_metric, for_within), run.public_rng)
+    found = ask_summary(points, rest, run.public_rng)
     mapped = _AxesToColumns(learned, points, door)
     cells = mapped.cells(found.cells)
     places = cells.cells[cells.counts > 0]

@@ -230,6 +230,12 @@ def _refine_steps(view: PointsView, budget: Share, n_rows: float, shape: tuple[i
     return 1
 
 
+def last_noise(view: PointsView, budget: Share, n_rows: float, shape: tuple[int, ...]) -> float:
+    """Return the mean square noise of a centre after all steps, if offsets are clipped to one."""
+    last = _shares(budget, _refine_steps(view, budget, n_rows, shape))[-1]
+    return _noise(view, last.take(1 - _COUNTS), n_rows, shape)
+
+
 def _noise(view: PointsView, offsets: Share, n_rows: float, shape: tuple[int, ...]) -> float:
     """Return the mean square noise of a centre that moves by offsets clipped to length one."""
     n_clusters, dimension = shape

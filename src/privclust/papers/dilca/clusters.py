@@ -12,7 +12,7 @@ from privclust._typing import Floats
 from privclust.budget import Budget, Number
 from privclust.categories.estimator import CategoricalEstimator, Declared
 from privclust.categories.learn import MetricResult, Options, ask_metric
-from privclust.categories.metric import MOST_AXES, principal_axes
+from privclust.categories.metric import MOST_AXES, principal_axes, usual_axes
 from privclust.categories.predicting import CategoryLabels
 from privclust.categories.task import CATEGORICAL, N_CLUSTERS
 from privclust.clustering.cells import ask_cells
@@ -159,7 +159,7 @@ class PrivateContextKMeans(CategoricalClusterer):
         ask = self._methods[self._method_name()]
         learning = ask_metric(view, for_metric, ask, self._options(door.schema))
         estimate = merge_estimates(learning.learned)
-        embedding, radius = principal_axes(learning.metric, estimate, n_clusters)
+        embedding, radius = principal_axes(learning.metric, estimate, usual_axes(n_clusters))
         points = view.as_points(embedding, radius)
         found = ask_cells(points, for_clusters, n_clusters, run.public_rng)
         return CategoricalClusters(
