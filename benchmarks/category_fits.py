@@ -130,7 +130,10 @@ def _remembered(add_up: Callable[[Any], CountedSum[Any]]) -> Callable[[Any], Cou
         if not isinstance(kernel, TableCounts | Entropies | Contexts):
             return add_up(kernel)
         scale, target, top = (getattr(kernel, key, None) for key in ("scale", "target", "top"))
-        key = type(kernel), tuple(kernel.sets), scale and scale.n_rows, target, top
+        sets = tuple(kernel.sets)
+        if isinstance(kernel, Contexts):  # all that have what the first and the last share
+            sets = len(sets), sets[0], sets[-1]
+        key = type(kernel), sets, scale and scale.n_rows, target, top
         if key not in known:
             known[key] = add_up(kernel)
             known[key].total.flags.writeable = False

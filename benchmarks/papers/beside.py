@@ -26,6 +26,7 @@ class Beside(NamedTuple):
     here: str
     file: str
     values: str = ""  # what stands in the column ``at``, if how many of them there are matters
+    fewer: dict[str, int] = {}  # noqa: RUF012  # sets that the paper itself ran less often
 
 
 BESIDE = {
@@ -63,6 +64,7 @@ BESIDE = {
             30,
             "the same, with all readings of the text beside",
             "zones-gaps",
+            fewer={"digits": 10},
         ),
     ),
     "targets": (
@@ -162,7 +164,7 @@ def beside(paper: str) -> Callable[[Rows], str]:
             return "*No results yet: `make papers` writes them.*"
         spent = rows.get(SPENT, [])
         lines = [
-            [line.figures, line.papers, _times(line.runs), line.here, _held(line, rows, spent)]
+            [line.figures, line.papers, _times(line), line.here, _held(line, rows, spent)]
             for line in BESIDE[paper]
         ]
         return markdown(["figures", "the paper", "its runs", "here", "sets and runs here"], lines)
@@ -170,8 +172,9 @@ def beside(paper: str) -> Callable[[Rows], str]:
     return make
 
 
-def _times(runs: int) -> str:
-    return "not said" if runs == 1 else str(runs)
+def _times(line: Beside) -> str:
+    less = "".join(f"; {runs} on {name}" for name, runs in line.fewer.items())
+    return "not said" if line.runs == 1 else f"{line.runs}{less}"
 
 
 def _held(line: Beside, rows: Rows, spent: list[Line]) -> str:
@@ -203,7 +206,7 @@ def _missing(line: Beside, often: dict[str, int], spent: list[Line]) -> str:
 
     Sets whose seconds were not kept are taken for as dear as the others.
     """
-    fewer = {name for name, runs in often.items() if runs < line.runs}
+    fewer = {name for name, runs in often.items() if runs < line.fewer.get(name, line.runs)}
     if not fewer:
         return ""
     own = [row for row in spent if row["experiment"] == line.file and row["set"] in fewer]

@@ -1,4 +1,4 @@
-"""The figures of Joshi and Thakkar (2022) and of Lu and Shen (2020): k-means with zones."""
+"""The figures of Joshi and Thakkar (2022) and of Lu and Shen (2021): k-means with zones."""
 
 from __future__ import annotations
 

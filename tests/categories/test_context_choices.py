@@ -94,11 +94,25 @@ def test_clusters_take_them_too(method):
 
 
 def test_no_noise_was_published_for_what_is_not_in_the_paper():
-    model = PrivateContextDilca(
-        schema=SCHEMA, method="greedy-dependency", noise="published", unit="replace-row"
-    )
-    with pytest.raises(ParameterError, match="No noise was published for greedy-dependency"):
-        model.fit(rows(30))
+    noise = {"schema": SCHEMA, "noise": "published"}
+    for kind in (PrivateContextDilca, PrivateContextKMeans):
+        model = kind(method="greedy-dependency", unit="replace-row", **noise)
+        with pytest.raises(ParameterError, match="No noise was published for greedy-dependency"):
+            model.fit(rows(30))
+        with pytest.raises(ParameterError, match="one row in place of another"):
+            kind(**noise).fit(rows(30))
+        with pytest.raises(ParameterError, match="pure ε only"):
+            kind(delta=1e-6, unit="replace-row", **noise).fit(rows(30))
+
+
+def test_clusters_by_the_paper_may_have_its_noise_and_say_so():
+    """Half of what contexts get stays unspent: of four, half is the metric's, .3 of that theirs."""
+    budget = {"epsilon": 4.0, "unit": "replace-row", "schema": SCHEMA, "random_state": 0}
+    for method in ("max-relevance", "max-dependency"):
+        model = PrivateContextKMeans(2, method=method, noise="published", **budget)
+        release = model.fit(rows(300)).release()
+        assert release.parameters["noise"] == "published"
+        assert float(model.privacy_.spent.pure) == pytest.approx(4 - 0.3, abs=0.01)
 
 
 def test_other_words_are_refused_with_what_there_is():

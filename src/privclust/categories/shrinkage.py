@@ -16,7 +16,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -85,8 +86,9 @@ class Estimate:
         uncertain = spread / rows**2 + self._of(self.margin_variances, target) / n_rows**2
         known = np.minimum(uncertain, most).sum(axis=0) / np.maximum(most.sum(axis=0), _TINY)
         place = self.layout.places[min(target, given), max(target, given)]
-        hidden = np.broadcast_to(self.credible, self.unlearned.shape) * self.unlearned
-        return chances, known + (1 - known) * hidden[place]
+        credible = self.credible
+        strongest = credible[place] if isinstance(credible, np.ndarray) else credible
+        return chances, known + (1 - known) * (strongest * self.unlearned[place])
 
     def distinct_values(self, attribute: int) -> NDArray[np.bool_]:
         """Return which values of an attribute stand out from noise; all if noise hides most."""
@@ -97,9 +99,16 @@ class Estimate:
 
     def _of(self, values: Floats | float, attribute: int) -> Floats:
         """Return the part of a vector over all values for one attribute, as a column."""
-        start = sum(self.layout.sizes[:attribute])
-        whole = np.broadcast_to(values, self.margins.shape)
-        return np.asarray(whole[start : start + self.layout.sizes[attribute], None])
+        size = self.layout.sizes[attribute]
+        if not isinstance(values, np.ndarray):  # the same for all
+            return np.full((size, 1), float(values))
+        start = self._starts[attribute]
+        return values[start : start + size, None]
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where the values of each attribute begin."""
+        return [0, *accumulate(self.layout.sizes)]
 
 
 def clip_tables(tables: NoisyTables) -> Estimate:

@@ -128,6 +128,7 @@ CATEGORICAL = Task(
                 N_CLUSTERS,
                 replace(_method(*PUBLISHED), default="max-relevance"),
                 *OF_THE_PAPER,
+                NOISE,
                 METRIC_SHARE,
             ),
             methods=PUBLISHED,

@@ -2,7 +2,7 @@
 
 - :mod:`~privclust.papers.tau`: co-clustering, Fast-τCC and DP-τCC (Battaglia and Pensa 2025);
 - :mod:`~privclust.papers.zones`: k-means with convergent zones (Joshi and Thakkar 2022, after Lu
-  and Shen 2020);
+  and Shen 2021);
 - :mod:`~privclust.papers.targets`: source-target clustering, NAS and NNA (Schnapp and Sabato 2025);
 - :mod:`~privclust.papers.dilca`: distances of categories, DILCA and DP-DILCA (Battaglia, Celano and
   Pensa 2021, after Ienco, Pensa and Meo 2012);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -24,7 +24,13 @@ from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
 from privclust.notes import Note
 from privclust.opening.rows import PublicFacts
-from privclust.papers.dilca.private import METHODS, check_context, merge_estimates
+from privclust.papers.dilca.private import (
+    METHODS,
+    ContextOptions,
+    check_context,
+    check_published,
+    merge_estimates,
+)
 from privclust.parameters import check_clusters
 from privclust.schema.schema import Schema
 from privclust.unit import Unit
@@ -87,7 +93,7 @@ class PrivateContextKMeans(CategoricalClusterer):
         The number of clusters.
     metric_share : float, default=0.5
         The share of the budget that the metric gets.
-    epsilon, delta, budget, schema, method, context_size, selection_share, sigma
+    epsilon, delta, budget, schema, method, context_size, selection_share, sigma, noise
         See :class:`PrivateContextDilca`.
     unit, random_state, ledger, dataset
         See :class:`PrivateContextDilca`.
@@ -122,6 +128,7 @@ class PrivateContextKMeans(CategoricalClusterer):
         context_size: int | Literal["auto"] = 3,
         selection_share: float = 0.3,
         sigma: float = 1.0,
+        noise: Literal["exact", "published"] = "exact",
         unit: Unit | str = "add-remove-row",
         random_state: int | None = None,
         ledger: Ledger | None = None,
@@ -137,6 +144,7 @@ class PrivateContextKMeans(CategoricalClusterer):
         self.context_size = context_size
         self.selection_share = selection_share
         self.sigma = sigma
+        self.noise = noise
         self.unit = unit
         self.random_state = random_state
         self.ledger = ledger
@@ -145,7 +153,12 @@ class PrivateContextKMeans(CategoricalClusterer):
     def _context_options(self, schema: Schema, targets: Sequence[str]) -> Options:
         options = super()._context_options(schema, targets)
         check_context(self.method, len(schema), options.context_size)
-        return options
+        return ContextOptions(**asdict(options), noise=self.noise)
+
+    def _check_combinations(self) -> None:
+        super()._check_combinations()
+        if self.noise == "published":
+            check_published(self.method, self._budget(), self.unit)
 
     def _check_before_charge(self, door: TableRows, public: Any = None) -> None:
         super()._check_before_charge(door, public)
@@ -171,5 +184,6 @@ class PrivateContextKMeans(CategoricalClusterer):
         published["parameters"] |= {
             "metric_share": float(self.metric_share),
             "selection_share": float(self.selection_share),
+            "noise": self.noise,
         }
         return published

@@ -335,20 +335,8 @@ class PrivateContextDilca(PrivateDilca):
 
     def _check_combinations(self) -> None:
         super()._check_combinations()
-        if self.noise != "published":
-            return
-        if self.method == "greedy-dependency":
-            raise ParameterError(
-                "No noise was published for greedy-dependency, which is not in the paper; take "
-                'method="max-dependency", or leave noise="exact".'
-            )
-        if self._budget().delta:
-            raise ParameterError('The paper has pure ε only; set delta=0, or leave noise="exact".')
-        if not isinstance(unit_from(self.unit), ReplaceRow):
-            raise ParameterError(
-                'The noise of the paper is for one row in place of another; set unit="replace-row",'
-                ' or leave noise="exact".'
-            )
+        if self.noise == "published":
+            check_published(self.method, self._budget(), self.unit)
 
     def _context_options(self, schema: Schema, targets: Sequence[str]) -> Options:
         options = super()._context_options(schema, targets)
@@ -363,6 +351,22 @@ class PrivateContextDilca(PrivateDilca):
             "budget_per_target": bool(self.budget_per_target),
         }
         return published
+
+
+def check_published(method: str, budget: Budget, unit: Unit | str) -> None:
+    """Raise where the paper has no noise of its own."""
+    if method == "greedy-dependency":
+        raise ParameterError(
+            "No noise was published for greedy-dependency, which is not in the paper; take "
+            'method="max-dependency", or leave noise="exact".'
+        )
+    if budget.delta:
+        raise ParameterError('The paper has pure ε only; set delta=0, or leave noise="exact".')
+    if not isinstance(unit_from(unit), ReplaceRow):
+        raise ParameterError(
+            'The noise of the paper is for one row in place of another; set unit="replace-row",'
+            ' or leave noise="exact".'
+        )
 
 
 def check_context(method: str, n_columns: int, context_size: int) -> None:

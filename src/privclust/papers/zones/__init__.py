@@ -1,4 +1,4 @@
-"""k-means with convergent zones: Joshi and Thakkar (2022), after Lu and Shen (2020).
+"""k-means with convergent zones: Joshi and Thakkar (2022), after Lu and Shen (2021).
 
 ``KMeansGuarantee`` and ``SubclusterGuarantee`` are the algorithms as published, NOT PRIVATE;
 ``PrivateZoneKMeans`` is their private repair.

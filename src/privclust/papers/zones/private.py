@@ -249,7 +249,7 @@ class PrivateZoneKMeans(KMeansEstimator):
     References
     ----------
     Joshi, Thakkar, "k-Means SubClustering: A Differentially Private Algorithm with Improved
-    Clustering Quality" (2022), after Lu, Shen (2020).
+    Clustering Quality" (2022), after Lu, Shen (2021).
 
     Examples
     --------

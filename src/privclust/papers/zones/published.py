@@ -1,6 +1,6 @@
 """KMeans-Guarantee and SubCluster-Guarantee, as published; NOT PRIVATE, for comparison only.
 
-``KMeansGuarantee`` is that of Lu and Shen (2020), ``SubclusterGuarantee`` its extension by Joshi
+``KMeansGuarantee`` is that of Lu and Shen (2021), ``SubclusterGuarantee`` its extension by Joshi
 and Thakkar (2022). Both claim ε-differential privacy and are not private. They are reconstructed
 from the text, with a parameter for what the text leaves open. Nothing here takes a ledger. The
 private algorithm of the same idea is :class:`privclust.papers.zones.PrivateZoneKMeans`.
@@ -168,7 +168,7 @@ _INNER_ITERATIONS = 10
 
 
 class KMeansGuarantee(PublishedZoneKMeans):
-    """k-means of Lu and Shen (2020), as published. NOT PRIVATE.
+    """k-means of Lu and Shen (2021), as published. NOT PRIVATE.
 
     In each iteration a random direction within 90 degrees of the Lloyd step is drawn (the
     orientation controller). The sampling zone is a ball along it that touches the edge of the
