@@ -9,9 +9,12 @@ import pytest
 from privclust import PrivateKMeans
 from privclust.budget import Budget
 from privclust.clustering import spread
+from privclust.clustering.cells import ask_cells
 from privclust.clustering.spread import Allowance, ask_axes, ask_spread
+from privclust.privacy.mechanisms import BallLaplace
 from support.noise import seeded_noise
-from support.views import view_of
+from support.transcripts import Transcript
+from support.views import plenty_of, view_of
 
 N_ROWS, COLUMNS, CLUSTERS = 5000, 64, 10
 RNG = np.random.default_rng(5)
@@ -51,6 +54,21 @@ def test_axes_that_noise_would_hide_are_random_and_free():
     axes, paid = axes_at(0.2)
     assert paid == 0
     assert share_in_the_space(axes) < 0.3
+
+
+@pytest.mark.parametrize("halved", [False, True])
+def test_a_fit_by_pulled_axes_loses_its_budget_and_more_if_noise_is_halved(halved):
+    budget, noise = Budget(2), seeded_noise(1, halved=halved)
+    pair = ROWS, np.vstack([ROWS, np.ones(COLUMNS)])
+    plenty = plenty_of(budget)
+    transcript = Transcript([view_of(rows, budget=plenty, noise=noise) for rows in pair])
+    ask_cells(transcript, budget.whole, CLUSTERS, np.random.default_rng(0))
+    # Five axes by eleven directions; each sum of offsets is a line.
+    pulled = [draw for draw in transcript.draws if draw.exact.shape == (11, COLUMNS)]
+    assert [type(draw.mechanism) for draw in pulled] == [BallLaplace]
+    assert transcript.loss.pure <= transcript.cost.pure
+    assert (transcript.loss.pure > budget.epsilon) == halved
+    assert halved or transcript.loss.pure > 0.9 * budget.epsilon
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(200.0, 0.0), (2.0, 1e-6)])
