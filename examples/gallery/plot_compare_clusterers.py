@@ -69,7 +69,7 @@ def words(rows_labels, truth, name):
     """Return the adjusted Rand index; of the set without clusters, how many were found."""
     if name == "nothing":
         return f"k = {len(np.unique(rows_labels[rows_labels >= 0]))}"
-    return f"{metrics.adjusted_rand_score(truth, rows_labels):.2f}"
+    return f"{max(0.0, metrics.adjusted_rand_score(truth, rows_labels)):.2f}"
 
 
 figure, panels = plt.subplots(6, 8, figsize=(16, 12))

@@ -122,7 +122,7 @@ class Dendrogram:
         if ax is None:
             from matplotlib import pyplot
 
-            ax = pyplot.subplots()[1]
+            ax = pyplot.subplots(layout="constrained")[1]
         draw_tree(ax, self, int(most_leaves))
         return ax
 

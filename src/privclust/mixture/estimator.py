@@ -31,6 +31,7 @@ from privclust.parameters import check_memory
 from privclust.plan import Plan, Rehearsal
 from privclust.predicting import PrivateClusterMixin
 from privclust.release.release import Release
+from privclust.reports.values import count_of
 from privclust.schema.schema import Schema
 from privclust.unit import Unit
 from privclust.unit.rows import RowUnit
@@ -285,7 +286,7 @@ class PrivateGaussianMixture(OpenedAgain, MixtureAnswers, PrivateClusterMixin, R
 def _check_size(n_components: int, n_columns: int) -> None:
     if n_components > MOST_COMPONENTS or n_columns > MOST_COLUMNS:
         raise ParameterError(
-            f"A mixture of {n_components} components in {n_columns} columns is beyond "
+            f"A mixture of {count_of(n_components, 'component')} in {n_columns} columns is beyond "
             f"{MOST_COMPONENTS} components or {MOST_COLUMNS} columns, up to which it is exact; "
             "ask for fewer, or use PrivateKMeans."
         )
