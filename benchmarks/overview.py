@@ -72,11 +72,11 @@ BENCHMARKS = (
                     "--epsilon 0.2 --delta 0",
                 )
             ),
-            "synthetic.py --methods mst",
-            "synthetic.py --methods aim --runs 1",
+            "synthetic.py --methods mst,aim",
             "synthetic.py --drawn --pictures --page docs/research/synthetic.md",
         ),
     ),
+    Benchmark("synthetic-model", ("synthetic_model.py --page docs/research/synthetic.md",)),
     Benchmark("synthetic-clusters", ("synthetic_clusters.py --page docs/research/synthetic.md",)),
     Benchmark(
         "synthetic-plain",

@@ -1,4 +1,4 @@
-"""Synthetic rows of MST or AIM from a file of codes; run by an interpreter with mbi.
+"""Synthetic rows of MST or AIM from a file of codes.
 
 Usage: ``python rows_peer.py mst|aim codes.csv SIZES RHO SEED made.csv``, SIZES as a JSON list.
 Writes as many rows of codes as it was given and prints the CPU seconds that it took.
@@ -7,8 +7,8 @@ MST is the mechanism of McKenna, Miklau and Sheldon (2021), in our own words: a 
 single columns, for a tree of pairs by the exponential mechanism, and for the tables of these pairs;
 values that do not stand out from the noise are pooled. AIM is that of McKenna, Mullins, Sheldon and
 Miklau (2022), in our own words too: single columns first, then one table after another, each the
-one that the model explains worst, with less noise whenever little is learned; rare values are
-pooled, as its authors advise. The models are estimated by ``mbi``, as in the authors' code.
+one that the model explains worst, with less noise whenever little is learned. Its workload is that
+of all pairs. Rounds, the share of the choice and the size of the model are the authors'.
 """
 
 from __future__ import annotations
@@ -16,24 +16,50 @@ from __future__ import annotations
 import json
 import sys
 import time
-import warnings
+from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from mbi import Dataset, Domain, LinearMeasurement, estimation
-from mbi.junction_tree import hypothetical_model_size
+from tables_model import Columns, JunctionTree, Measured, TablesModel, estimate, tree_size
 
-warnings.simplefilter("ignore")
-
-ITERATIONS = 1000, 2500  # to choose the tree, and at the end
 POOLED = 3.0  # errors
-# Of AIM: rounds for each column, tables that are too large, and the size of the model. The authors
-# allow 80 megabytes, with which a run takes hours.
-ROUNDS, MOST_CELLS, MEGABYTES = 16, 10_000, 4.0
-# In mbi 1.1.0 rows that are drawn by "round", the usual way, rise together in all columns that hang
-# on the same column, so that pairs beside the tree are far off.
-DRAWN = "sample"
+# Of AIM: rounds for each column, tables that are too large, and the size of the model.
+ROUNDS, MOST_CELLS, MEGABYTES = 16, 10_000, 80.0
+# Steps of estimation, and the part of the loss that another must take off: of a round, and at the
+# end. A round begins from the model of the one before.
+STEPS, LAST_STEPS = (100, 1e-5), (1000, 1e-6)
+
+Known = dict[Columns, Measured]
+
+
+@dataclass
+class Table:
+    """Codes of columns, how many each column has, and noise."""
+
+    codes: np.ndarray
+    sizes: list[int]
+    rng: np.random.Generator
+
+    def exact(self, columns: Columns) -> np.ndarray:
+        """Return the table of some columns."""
+        shape = [self.sizes[column] for column in columns]
+        flat = np.ravel_multi_index(tuple(self.codes[:, [*columns]].T), shape)
+        return np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape)
+
+    def measure(self, known: Known, columns: Columns, error: float) -> None:
+        """Add a noisy table to those that are known."""
+        exact = self.exact(columns)
+        noisy = exact + self.rng.normal(0, error, exact.shape)
+        if columns in known:
+            known[columns].add(noisy, error)
+        else:
+            known[columns] = Measured(noisy, error**-2)
+
+    def singles(self) -> list[Columns]:
+        """Return all single columns."""
+        return [(column,) for column in range(len(self.sizes))]
 
 
 class Pooled:
@@ -53,147 +79,125 @@ class Pooled:
         found = first[codes]
         if len(self.rare):
             shared = codes == len(self.noisy) - 1
-            found[shared] = rng.choice(self.rare, int(shared.sum()))
+            found[shared] = self.rare[rng.integers(0, len(self.rare), int(shared.sum()))]
         return found
 
 
-def measured(data: Dataset, cliques: list, rho: float, rng: np.random.Generator) -> list:
-    """Return noisy tables of some sets of columns, for ρ all together."""
-    error = np.sqrt(len(cliques) / (2 * rho))
-    exact = [np.asarray(data.project(clique).datavector()) for clique in cliques]
-    noisy = [table + rng.normal(0, error, table.shape) for table in exact]
-    return [LinearMeasurement(t, c, error) for t, c in zip(noisy, cliques, strict=True)]
+def mst(table: Table, rho: float) -> np.ndarray:
+    """Return synthetic rows."""
+    total, known = float(len(table.codes)), {}
+    error = np.sqrt(len(table.sizes) / (2 * rho / 3))
+    for one in table.singles():
+        table.measure(known, one, error)
+    pools = [Pooled(known[one].table, error) for one in table.singles()]
+    codes = np.column_stack([pool.to[of] for pool, of in zip(pools, table.codes.T, strict=True)])
+    table = Table(codes, [len(pool.noisy) for pool in pools], table.rng)
+    known = {(place,): Measured(pool.noisy, error**-2) for place, pool in enumerate(pools)}
+    pairs = tree(table, estimate(table.sizes, known, total, None, *LAST_STEPS), rho / 3)
+    for pair in pairs:
+        table.measure(known, pair, np.sqrt(len(pairs) / (2 * rho / 3)))
+    model = estimate(table.sizes, known, total, None, *LAST_STEPS)
+    made = model.rows(len(codes), table.rng)
+    return np.column_stack([p.back(of, table.rng) for p, of in zip(pools, made.T, strict=True)])
 
 
-def tree(data: Dataset, model: object, rho: float, rng: np.random.Generator) -> list:
+def tree(table: Table, model: TablesModel, rho: float) -> list[Columns]:
     """Return the pairs of a spanning tree, picked by how far they are from the model."""
-    names = list(data.domain.attrs)
-    gaps = {}
-    for pair in combinations(names, 2):
-        found, said = (np.asarray(x.project(pair).datavector()) for x in (data, model))
-        gaps[pair] = float(np.abs(found - said).sum())
-    part, chosen = {name: name for name in names}, []
-    epsilon = np.sqrt(8 * rho / (len(names) - 1))
-    for _ in range(len(names) - 1):
+    said, d = model.pairs(), len(table.sizes)
+    gaps = {
+        pair: float(np.abs(table.exact(pair) - said[pair]).sum())
+        for pair in combinations(range(d), 2)
+    }
+    part, chosen = list(range(d)), []
+    epsilon = np.sqrt(8 * rho / max(d - 1, 1))
+    for _ in range(d - 1):
         left = [pair for pair in gaps if part[pair[0]] != part[pair[1]]]
         scores = np.array([gaps[pair] for pair in left]) * epsilon / 2
-        picked = left[int(np.argmax(scores + rng.gumbel(size=len(left))))]
+        picked = left[int(np.argmax(scores + table.rng.gumbel(size=len(left))))]
         chosen.append(picked)
         old, new = part[picked[1]], part[picked[0]]
-        part = {name: new if label == old else label for name, label in part.items()}
+        part = [new if label == old else label for label in part]
     return chosen
 
 
-def mst(frame: pd.DataFrame, sizes: list[int], rho: float, seed: int) -> pd.DataFrame:
+def aim(table: Table, rho: float) -> np.ndarray:
     """Return synthetic rows."""
-    rng, total = np.random.default_rng(seed), float(len(frame))
-    data, known, pools = pooled(frame, sizes, rho / 3, rng)
-    about = estimation.mirror_descent(data.domain, known, known_total=total, iters=ITERATIONS[0])
-    pairs = tree(data, about, rho / 3, rng)
-    known += measured(data, pairs, rho / 3, rng)
-    model = estimation.mirror_descent(data.domain, known, known_total=total, iters=ITERATIONS[1])
-    return rows_of(model, pools, len(frame), rng)
+    model, _ = adaptive(table, rho)
+    return model.rows(len(table.codes), table.rng)
 
 
-def pooled(
-    frame: pd.DataFrame, sizes: list[int], rho: float, rng: np.random.Generator
-) -> tuple[Dataset, list, dict[str, Pooled]]:
-    """Return rows whose rare values are pooled, and noisy counts of single columns, for ρ."""
-    names = list(frame.columns)
-    data = Dataset(frame, Domain(names, sizes))
-    first = measured(data, [(name,) for name in names], rho, rng)
-    pools = {
-        name: Pooled(np.asarray(one.noisy_measurement), one.stddev)
-        for name, one in zip(names, first, strict=True)
-    }
-    coded = pd.DataFrame({name: pool.to[frame[name]] for name, pool in pools.items()})
-    domain = Domain(names, [len(pool.noisy) for pool in pools.values()])
-    known = [LinearMeasurement(pools[n].noisy, (n,), first[0].stddev) for n in names]
-    return Dataset(coded, domain), known, pools
-
-
-def rows_of(
-    model: object, pools: dict[str, Pooled], n_rows: int, rng: np.random.Generator
-) -> pd.DataFrame:
-    """Return rows drawn from a model, with values as they were."""
-    made = codes_of(model.synthetic_data(rows=n_rows, method=DRAWN), list(pools))
-    return pd.DataFrame({name: pool.back(made[name], rng) for name, pool in pools.items()})
-
-
-def aim(frame: pd.DataFrame, sizes: list[int], rho: float, seed: int) -> pd.DataFrame:
-    """Return synthetic rows."""
-    rng, total = np.random.default_rng(seed), float(len(frame))
-    names = list(frame.columns)
-    part = rho / (ROUNDS * len(names))
-    data, known, pools = pooled(frame, sizes, 0.9 * part * len(names), rng)
-    left = rho - 0.9 * part * len(names)
-    offered = candidates(data)
-    model = estimated(data, known, None, total)
+def adaptive(table: Table, rho: float) -> tuple[TablesModel, Known]:
+    """Return the model of AIM, and the noisy tables that it is made of."""
+    sizes, total, known = table.sizes, float(len(table.codes)), {}
+    part = rho / (ROUNDS * len(sizes))
+    left = rho - 0.9 * part * len(sizes)
+    for one in table.singles():
+        table.measure(known, one, 1 / np.sqrt(2 * 0.9 * part))
+    offered = candidates(table)
+    model = estimate(sizes, known, total, None, *STEPS)
     while left > 1e-9 * rho:
         part = left if left < 2 * part else part
         left -= part
-        most = MEGABYTES * (rho - left) / rho
-        picked = worst(data, model, affordable(offered, model, most), part, rng)
-        before = datavector(model, picked)
-        known += measured(data, [picked], 0.9 * part, rng)
-        model = estimated(data, known, model, total)
-        moved = np.abs(datavector(model, picked) - before).sum()
-        if moved <= np.sqrt(2 / np.pi) * known[-1].stddev * before.size:
+        most = MEGABYTES * 2**20 / 8 * (rho - left) / rho
+        said = model.pairs()
+        picked = worst(affordable(offered, known, sizes, most), said, part, table.rng)
+        error = 1 / np.sqrt(2 * 0.9 * part)
+        table.measure(known, picked, error)
+        model = estimate(sizes, known, total, model, *STEPS)
+        moved = np.abs(model.tables[picked] - said[picked])
+        if moved.sum() <= np.sqrt(2 / np.pi) * error * moved.size:
             part *= 4  # so little was learned that noise must halve
-    return rows_of(model, pools, len(frame), rng)
+    return estimate(sizes, known, total, model, *LAST_STEPS), known
 
 
-def candidates(data: Dataset) -> dict[tuple[str, ...], int]:
-    """Return columns and pairs that may be asked about, and how much of the workload each tells."""
-    names = list(data.domain.attrs)
-    pairs = [p for p in combinations(names, 2) if data.domain.size(p) <= MOST_CELLS]
-    every = [*((name,) for name in names), *pairs]
-    return {one: sum(len({*one} & {*pair}) for pair in pairs) for one in every}
+class Candidate(NamedTuple):
+    """A table that may be asked about: exact, and how much of the workload it tells."""
+
+    table: np.ndarray
+    weight: int
 
 
-def affordable(offered: dict, model: object, most: float) -> dict:
-    """Return what can be added to a model without making it larger than allowed."""
-    cliques = list(model.cliques)
-    free = {tuple(sorted(part)) for c in cliques for r in (1, 2) for part in combinations(c, r)}
+def candidates(table: Table) -> dict[Columns, Candidate]:
+    """Return single columns and pairs."""
+    sizes = table.sizes
+    pairs = [
+        p
+        for p in combinations(range(len(sizes)), 2)
+        if np.prod([sizes[c] for c in p]) <= MOST_CELLS
+    ]
     return {
-        one: weight
-        for one, weight in offered.items()
-        if tuple(sorted(one)) in free
-        or hypothetical_model_size(model.domain, [*cliques, one]) <= most
+        one: Candidate(table.exact(one), sum(len({*one} & {*pair}) for pair in pairs))
+        for one in [*table.singles(), *pairs]
+    }
+
+
+def affordable(
+    offered: dict[Columns, Candidate], known: Known, sizes: list[int], most: float
+) -> dict[Columns, Candidate]:
+    """Return what can be added to a model without making it larger than allowed."""
+    cliques = JunctionTree(sizes, known).cliques
+    return {
+        one: what
+        for one, what in offered.items()
+        if any({*one} <= {*clique} for clique in cliques) or tree_size(sizes, [*known, one]) <= most
     }
 
 
 def worst(
-    data: Dataset, model: object, offered: dict, part: float, rng: np.random.Generator
-) -> tuple[str, ...]:
+    offered: dict[Columns, Candidate],
+    said: dict[Columns, np.ndarray],
+    part: float,
+    rng: np.random.Generator,
+) -> Columns:
     """Return the table that the model explains worst, by the exponential mechanism."""
-    noise, picked = np.sqrt(2 / np.pi) / np.sqrt(2 * 0.9 * part), list(offered)
-    gaps = []
-    for one in picked:
-        found, said = datavector(data, one), datavector(model, one)
-        gaps.append(offered[one] * (np.abs(found - said).sum() - noise * found.size))
-    scores = np.array(gaps) * np.sqrt(8 * 0.1 * part) / (2 * max(offered.values()))
-    return picked[int(np.argmax(scores + rng.gumbel(size=len(picked))))]
-
-
-def estimated(data: Dataset, known: list, before: object | None, total: float) -> object:
-    """Return a model of all noisy tables, beginning from the one before."""
-    start = None
-    if before is not None:
-        start = before.potentials.expand(list({one.clique for one in known}))
-    return estimation.mirror_descent(
-        data.domain, known, known_total=total, potentials=start, iters=ITERATIONS[0]
-    )
-
-
-def datavector(of: object, clique: tuple[str, ...]) -> np.ndarray:
-    """Return a table as one row of numbers."""
-    return np.asarray(of.project(clique).datavector())
-
-
-def codes_of(made: object, names: list[str]) -> dict[str, np.ndarray]:
-    """Return the columns of a data set of mbi."""
-    return {name: np.asarray(made.df[name]).astype(int) for name in names}
+    noise = np.sqrt(2 / np.pi) / np.sqrt(2 * 0.9 * part)
+    gaps = [
+        what.weight * (np.abs(what.table - said[one]).sum() - noise * what.table.size)
+        for one, what in offered.items()
+    ]
+    most = max(what.weight for what in offered.values())
+    scores = np.array(gaps) * np.sqrt(8 * 0.1 * part) / (2 * most)
+    return [*offered][int(np.argmax(scores + rng.gumbel(size=len(scores))))]
 
 
 def main() -> None:
@@ -201,9 +205,10 @@ def main() -> None:
     which, codes, sizes, rho, seed, made = sys.argv[1:]
     frame = pd.read_csv(codes)
     start = time.process_time()
-    found = {"mst": mst, "aim": aim}[which](frame, json.loads(sizes), float(rho), int(seed))
+    table = Table(frame.to_numpy(), json.loads(sizes), np.random.default_rng(int(seed)))
+    found = {"mst": mst, "aim": aim}[which](table, float(rho))
     print(time.process_time() - start)
-    found.to_csv(made, index=False)
+    pd.DataFrame(found, columns=frame.columns).to_csv(made, index=False)
 
 
 if __name__ == "__main__":

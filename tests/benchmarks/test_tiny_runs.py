@@ -92,6 +92,11 @@ def committed(name: str) -> list[dict[str, str]]:
     return found
 
 
+def tiny_check(*_: Any) -> dict[str, Any]:
+    figures = ("tables", "loss", "loss_mbi", "apart", "seconds", "seconds_mbi")
+    return {"set": "adult9", **dict.fromkeys(figures, 1.0)}
+
+
 SOURCE_TARGET = {"pair_maker": tiny_pair, "NUMBERS": [2, 5]}
 BUDGET = {"BUDGETS": ((1.0, 1e-6),)}
 RICH = {"BUDGETS": ((20.0, 1e-6),)}  # so that noise never hides the cells
@@ -253,7 +258,7 @@ CASES = [
     Case("summary_profiles", "sample", {"N_ROWS": 2000, **RICH}),
     Case(
         "synthetic",
-        "--runs 2 --methods tables,cells,independent,shuffled,bootstrap"
+        "--runs 2 --methods tables,cells,mst,aim,independent,shuffled,bootstrap"
         " --page {pages}/research/synthetic.md",
         {"SETS": {"adult9": tiny_table}},
     ),
@@ -266,6 +271,11 @@ CASES = [
         "synthetic_clusters",
         "--plain --data {data} --sets adult9 --runs 2 --page {pages}/research/synthetic.md",
         {"SETS": {"adult9": tiny_table}},
+    ),
+    Case(
+        "synthetic_model",
+        "--sets adult9 --page {pages}/research/synthetic.md",
+        {"SETS": {"adult9": tiny_table}, "checked": tiny_check},  # mbi is not installed
     ),
     Case("synthetic_size", "--rows 500 --page {pages}/research/synthetic.md"),
     Case("witnesses", ""),
