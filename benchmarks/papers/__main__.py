@@ -78,14 +78,15 @@ def chosen(names: list[str]) -> list[str]:
 
 def run(options: argparse.Namespace) -> None:
     """Run experiments and keep their rows."""
-    given = Given(options.setting, options.data, options.seed, options.sets, options.runs)
     for name in chosen(options.experiments):
+        given = Given(options.setting, options.data, options.seed, options.sets, options.runs)
         begin = time.process_time()
         made = keep_by_set(name, EXPERIMENTS[name].rows(given), given, options.output)
         spent = time.process_time() - begin
         print(f"{name}: {made} rows, {spent:.0f} CPU seconds", flush=True)
         if not made:
-            print(f"{name} kept nothing: none of its sets is there, or among --sets; drop --sets.")
+            has = ", ".join(dict.fromkeys(given.offered))
+            print(f"{name} kept nothing: of its sets ({has}) none is there and among --sets.")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,8 @@ class Given:
     seed: int = 0
     sets: Sequence[str] = ()
     most_runs: int | None = None
+    # The sets that an experiment has, as it names them.
+    offered: list[str] = field(default_factory=list, compare=False)
 
     @property
     def runs(self) -> int:
@@ -58,13 +60,17 @@ class Given:
         """Return what belongs to the setting."""
         return {"tiny": tiny, "small": small, "full": full}[self.setting]
 
+    def among(self, names: Iterable[str]) -> list[str]:
+        """Return those of an experiment's sets that were asked for."""
+        named = [*names]
+        self.offered.extend(named)
+        return [name for name in named if not self.sets or name in self.sets]
+
     def opened(
         self, names: Iterable[str], read: Callable[[str, Path | None], Any]
     ) -> Iterator[Any]:
         """Yield the sets that are there, of those that were asked for; name the others."""
-        for name in names:
-            if self.sets and name not in self.sets:
-                continue
+        for name in self.among(names):
             try:
                 yield read(name, self.data)
             except DataError as error:

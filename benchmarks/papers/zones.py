@@ -20,7 +20,7 @@ MOST_ITERATIONS, DRAWN = 300, 61
 def names(given: Given) -> list[str]:
     """Return the four sets of the paper; digits are dear and left out of the small settings."""
     sets = given.pick(["iris"], ["iris", "wine", "breast cancer"], [*runs_of.LOADERS])
-    return [name for name in sets if not given.sets or name in given.sets]
+    return given.among(sets)
 
 
 def of_set(name: str, given: Given) -> int:
@@ -92,10 +92,8 @@ def readings(given: Given) -> Iterator[Row]:
 
 def attack(given: Given) -> Iterator[Row]:
     """Events that betray a row, counted on two neighbours, and the ε that they refute."""
-    for part, attacks in ATTACKS.items():
-        if given.sets and part not in given.sets:
-            continue
-        for number, attacked in enumerate(attacks):
+    for part in given.among(ATTACKS):
+        for number, attacked in enumerate(ATTACKS[part]):
             trials = given.pick(4, min(100, attacked.runs), min(500, attacked.runs))
             for claim in attacked.claims:
                 on_d, on_neighbour, bound = bound_of(attacked, claim, trials)
@@ -108,8 +106,8 @@ def attack(given: Given) -> Iterator[Row]:
 
 def compare(given: Given) -> Iterator[Row]:
     """The private algorithms beside the published ones, in the unit box."""
-    extra = [] if given.sets and "1e5_5_10" not in given.sets else given.pick([], [], ["1e5_5_10"])
-    for name in [*names(given), *extra]:
+    extra = given.pick([], [], ["1e5_5_10"])
+    for name in [*names(given), *given.among(extra)]:
         runs = given.few if name in ("digits", "1e5_5_10") else given.often(2, 5, 30)
         for at in given.pick((1.0,), (0.5, 2.0), runs_of.EPSILONS):
             for method, make in runs_of.contestants(name).items():

@@ -234,8 +234,9 @@ def test_budgets_stand_in_the_order_of_their_size_and_whole_numbers_have_no_powe
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("cmc.csv.gz", b"a,b\n1,2\n", "does not hold a table with the columns of this set"),
-        ("mushroom.csv.gz", b"a,b\n1,2\n", "has no column 'class'"),
+        ("cmc.csv.gz", b"a,b\n1,2\n", "has the columns a1, a2, but none called a4; put"),
+        ("mushroom.csv.gz", b"a,b\n1,2\n", "has the columns a, b, but none called class; put"),
+        ("nltcs.csv.gz", b"", "does not hold a table with the columns of this set"),
         ("cstr.npz", b"no archive", "does not hold a matrix of counts"),
     ],
 )
@@ -265,3 +266,11 @@ def test_the_command_says_what_there_is(arguments, sentence):
     told = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     assert told.returncode == 2
     assert sentence in told.stderr.replace("\n", " ")
+
+
+@pytest.mark.system
+def test_sets_that_an_experiment_does_not_have_are_answered_with_those_it_has(tmp_path):
+    asked = ["run", "zones-gaps", "--sets", "irs", "--output", str(tmp_path / "results")]
+    command = [sys.executable, str(BENCHMARKS / "papers"), *asked]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603
+    assert "of its sets (iris, wine, breast cancer) none is there and among --sets" in told

@@ -128,7 +128,7 @@ def test_layouts_are_known_by_the_name_of_the_file(tmp_path):
     assert (cmc.n_classes, len(cmc.schema)) == (3, 9)
     assert isinstance(cmc.schema.columns["a4"], Bins)
     (tmp_path / "odd.csv").write_text("x,y\n1,2\n")
-    with pytest.raises(DataError, match="no column 'class'"):
+    with pytest.raises(DataError, match="has the columns x, y, but none called class"):
         category_set("odd", tmp_path)
 
 

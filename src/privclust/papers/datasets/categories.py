@@ -125,9 +125,10 @@ def read_categories(
     layout = layout or LAYOUTS.get(stem(path), Layout())
     records = read_records(path)
     names = records[0] if layout.header else [f"a{i + 1}" for i in range(len(records[0]))]
+    _check_columns(path, names, layout)
     table = np.array(records[1:] if layout.header else records)
     values = dict(zip(names, table.T, strict=True))
-    labels = values.pop(_class_name(path, names, layout), np.zeros(len(table)))
+    labels = values.pop(_class_name(names, layout), np.zeros(len(table)))
     columns: dict[str, NDArray[Any]] = {}
     facts: dict[str, Fact] = {}
     for name, column in values.items():
@@ -141,14 +142,22 @@ def read_categories(
     return CategorySet(stem(path), pa.table(columns), Schema(facts), classes)
 
 
-def _class_name(path: str | Path, names: Sequence[str], layout: Layout) -> str:
+def _check_columns(path: str | Path, names: Sequence[str], layout: Layout) -> None:
+    """Raise if a column that the layout names is not there."""
+    named = [layout.class_column] if isinstance(layout.class_column, str) else []
+    if absent := [name for name in (*named, *layout.numeric) if name not in names]:
+        raise DataError(
+            f"'{path}' has the columns {', '.join(names)}, but none called {' or '.join(absent)}; "
+            "put the right file there, or describe this one by a Layout."
+        )
+
+
+def _class_name(names: Sequence[str], layout: Layout) -> str:
     if layout.class_column is None:
         return ""
-    if isinstance(layout.class_column, int):
-        return names[layout.class_column]
-    if layout.class_column not in names:
-        raise DataError(f"'{path}' has no column {layout.class_column!r}; describe it by a Layout.")
-    return layout.class_column
+    return (
+        names[layout.class_column] if isinstance(layout.class_column, int) else layout.class_column
+    )
 
 
 def _fill_missing(column: NDArray[Any], missing: str) -> NDArray[Any]:

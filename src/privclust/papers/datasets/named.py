@@ -133,7 +133,7 @@ def _refusal_of(path: Path, kind: str) -> Iterator[None]:
         yield
     except DataError:
         raise
-    except (KeyError, ValueError, OSError) as error:
+    except (LookupError, ValueError, OSError) as error:
         raise DataError(f"'{path}' does not hold {kind}; put the right file there.") from error
 
 
