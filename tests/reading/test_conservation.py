@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 from types import SimpleNamespace
 
@@ -110,6 +111,25 @@ def test_a_record_longer_than_what_is_parsed_together_is_one_row(
     dialect = Csv(encoding=encoding)
     for block_rows in (None, 1, 2):
         assert rows(path, block_rows, csv=dialect, ignore=["b"]) == [text for _, text in LONG]
+
+
+ENDS = ["x\r\ny", "\r\n", "\r\r\n\n", "\r", "\n"]
+
+
+@pytest.mark.parametrize("form", ["utf-8", "utf-16", "gzip"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_value_is_the_same_wherever_it_stands_in_a_file(form, end, tmp_path, monkeypatch):
+    """The marks of a line's end within quotes may fall into two parts of the file."""
+    monkeypatch.setattr(csv_files, "_CSV_BYTES", 64)
+    encoding = "utf-8" if form == "gzip" else form
+    path = tmp_path / ("a.csv.gz" if form == "gzip" else "a.csv")
+    for length in range(64):
+        lines = [("z" * length, "first"), *zip("0123456789", ENDS * 2, strict=True)]
+        text = end.join(["b,a", *(f'{number},"{value}"' for number, value in lines), ""])
+        content = text.encode(encoding)
+        saved(path, gzip.compress(content) if form == "gzip" else content)
+        found = rows(path, csv=Csv(encoding=encoding), ignore=["b"])
+        assert found == ["first", *ENDS * 2]
 
 
 def test_a_record_beyond_all_limits_is_refused(tmp_path, monkeypatch):

@@ -172,10 +172,39 @@ def _encoding(place: FileLocation, dialect: Csv) -> str:
 
 def _in_utf8(place: FileLocation, dialect: Csv) -> Any:
     """Return the file in UTF-8; bytes that its encoding does not know are replaced."""
-    encoding = _encoding(place, dialect)
-    if encoding == "utf-8-sig":
-        return _decompress(place)
-    return pa.PythonFile(_Recoded(_decompress(place), encoding), mode="r")
+    file, encoding = _decompress(place), _encoding(place, dialect)
+    if encoding != "utf-8-sig":
+        file = _Recoded(file, encoding)
+    return pa.PythonFile(_WholeLineEnds(file), mode="r")
+
+
+class _WholeLineEnds(io.RawIOBase):
+    """The bytes of a file in parts that never end between the two marks of a line's end.
+
+    Arrow drops the second mark at the beginning of a part, even within quotes: what a value is
+    would depend on where it stands in the file, and so on the lengths of all rows before it.
+    """
+
+    def __init__(self, file: Any) -> None:
+        self._file, self._held = file, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Return at most ``size`` bytes, which is at least two."""
+        while True:
+            more: bytes = self._file.read(size if size < 0 else size - len(self._held))
+            given, self._held = self._held + more, b""
+            if not more or not given.endswith(b"\r"):
+                return given
+            given, self._held = given[:-1], b"\r"
+            if given:
+                return given
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 class _Recoded(io.RawIOBase):
