@@ -104,6 +104,19 @@ def test_a_centre_holds_the_means_and_shares_of_its_rows(metric):
         assert sum(told["pet"].values()) == pytest.approx(own["pet"].notna().mean(), abs=0.1)
 
 
+def test_an_axis_of_noise_tells_no_shares():
+    rng = np.random.default_rng(1)
+    age = rng.choice([30, 70], 8000) + rng.normal(0, 5, 8000)
+    town = rng.choice(["north", "south", "west", "abroad"], 8000, p=[0.15, 0.15, 0, 0.7])
+    schema = MIXED.only(["age", "town"])
+    data = pd.DataFrame({"age": age, "town": town})
+    for seed in range(3):
+        model = kmeans(data, 2, metric="dilca", schema=schema, epsilon=1.0, random_state=seed)
+        centers = model.cluster_centers_
+        np.testing.assert_allclose(np.sort(centers[:, 0]), [30, 70], atol=5)
+        np.testing.assert_allclose(centers[:, 1:], [[0.15, 0.15, 0, 0.7]] * 2, atol=0.15)
+
+
 @pytest.mark.usefixtures("blank_pictures")
 @pytest.mark.parametrize("metric", ["mismatch", "dilca"])
 def test_a_release_labels_rows_as_the_model_does_without_the_data(metric, tmp_path):

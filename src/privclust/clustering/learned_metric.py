@@ -61,6 +61,7 @@ class PointMetric:
     radius: float  # a radius around the origin that holds most rows
     shares: Floats  # (n_values,): the share of rows of every value
     slopes: Floats  # (n_axes, n_values): how the shares change with the place on the axes
+    variances: Floats  # (n_axes,): the mean square of the rows along each axis
     metric: CategoricalMetric  # the distances between categories, as they were learned
     cell_error: float  # the standard error of the noise on a cell of the tables
     # Reasons not to trust the metric, if any; of the rows on its axes they say nothing.
@@ -108,6 +109,7 @@ def ask_point_metric(
         radius,
         np.diag(joint).copy(),
         slopes,
+        np.diag(variances).copy(),
         _of_categories(learning.metric, schema),
         learning.learned.cell_error,
         notes,
@@ -230,9 +232,20 @@ def ask_by_learned_metric(
     found: KMeansResult = cluster(points, rest)
     places = points.domain.to_data_units(found.centres)
     values = np.concatenate(learned.points.points)
-    table = learned.centers(places, door.schema)
+    table = learned.centers(_without_noise(places, found, learned), door.schema)
     centers = LearnedCenters(places, values, table, learned.metric, learned.cell_error)
     return replace(found, learned=centers, notes=(*learned.notes, *found.notes))
+
+
+def _without_noise(places: Floats, found: KMeansResult, learned: PointMetric) -> Floats:
+    """Return places at the mean of the rows wherever noise hides more than the rows spread.
+
+    Along an axis that nearly all rows share, a little noise would tell shares of 0 or 1.
+    """
+    if found.centres_error is None:
+        return places
+    errors = found.centres_error * learned.radius
+    return np.where(errors**2 < learned.variances, places, 0.0)
 
 
 # A summary by a learned metric: cells are found on its axes, and released as numbers and shares.

@@ -49,13 +49,19 @@ def with_plain_numbers(schema: Schema) -> Schema:
 def synthetic_rows(
     schema: Schema, n_clusters: int, n_rows: int, unit: RowUnit, seed: int
 ) -> Rehearsal:
-    """Return rows in clumps; the error is the inertia of the released centres on them."""
+    """Return rows in clumps; the error is the inertia of the released centres on them.
+
+    Of a learned metric it is that of their numbers and shares, by mismatches.
+    """
     made = Clumps.make(schema, n_clusters, n_rows, seed)
     table = made.table(unit)
 
     def error_ratio(model: Any) -> float:
-        points = made.points(model)
-        inertia = -model.score(table[: len(points)])
+        points, release = made.points(model), model.release()
+        if release.parameters.get("metric") == "dilca":
+            inertia = _inertia_around(points, model.cluster_centers_ / column_scales(release))
+        else:
+            inertia = -model.score(table[: len(points)])
         return float(inertia / best_inertia(points, n_clusters))
 
     return Rehearsal((table,), error_ratio)
@@ -192,8 +198,7 @@ def synthetic_summary_rows(
         release, points = model.release(), made.points(model)
         k = min(n_clusters, most_clusters(cells_from_release(release)))
         centers = model.centers(k) / column_scales(release)
-        middle = centers.mean(axis=0)
-        return _inertia(points - middle, centers - middle) / best_inertia(points, n_clusters)
+        return _inertia_around(points, centers) / best_inertia(points, n_clusters)
 
     return Rehearsal((table,), error_ratio)
 
@@ -231,6 +236,8 @@ class SampleErrors:
         return (f"{sentence} points; there are too few rows for tables of pairs at this budget.",)
 
 
-def _inertia(rows: Floats, centers: Floats) -> float:
+def _inertia_around(rows: Floats, centers: Floats) -> float:
+    middle = centers.mean(axis=0)
+    rows, centers = rows - middle, centers - middle
     parts = np.array_split(rows, max(1, len(rows) // _PART))
     return float(sum(squares(part, centers).min(axis=1).sum() for part in parts))
