@@ -6,11 +6,12 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import combinations
-from math import comb
+from math import comb, exp, log, log2
 from typing import Any
 
 import numpy as np
 from given import Given, Row, row, spread
+from pivoting import published
 from scipy.spatial.distance import pdist
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.metrics import adjusted_rand_score
@@ -276,6 +277,33 @@ def times(given: Given) -> Iterator[Row]:
             model = DISTANCES.model(schema=data.schema, method=method, unit=UNIT)
             taken = [cpu_seconds(lambda m=model: m.fit(data.rows)) for _ in range(2)]  # noqa: B023
             yield row("seconds", min(taken), np.nan, 2, set=data.name, method=method)
+
+
+# The text does not say how many rows its example has; with these its chances come out.
+EXAMPLE_ROWS = 80
+
+
+def running_example(given: Given) -> Iterator[Row]:
+    """Example 2: the chances of Algorithms 4 and 5 as printed, and by their own formulas.
+
+    Of Algorithm 5 the text prints no scores. They lie between -log2 3 and 0, which bounds how much
+    likelier one set is than another.
+    """
+    for name in given.among(["Example 2"]):
+        lines = published("dilca_example_2")
+        share = 1 / EXAMPLE_ROWS
+        needed = -share * log2(share) - (1 - share) * log2(1 - share)
+        paper = 2 * share * (1 / log(2) + log2(EXAMPLE_ROWS))
+        scores = np.array([float(old["score"]) for old in lines if old["score"]])
+        for method, sensitivity in (("its formula", paper), ("the noise it needs", needed)):
+            odds = np.exp((scores - scores.max()) / (2 * sensitivity))
+            sets = [old for old in lines if old["score"]]
+            least = 1 / (1 + (len(lines) - len(sets) - 1) * exp(log2(3) / (2 * sensitivity)))
+            for old, chance in zip(sets, odds / odds.sum(), strict=True):
+                keys = {"set": name, "by": old["algorithm"], "method": method}
+                yield row("chance", chance, np.nan, 1, at=old["context"], **keys)
+            keys = {"set": name, "by": "Algorithm 5", "method": method}
+            yield row("least chance", least, np.nan, 1, **keys)
 
 
 # Columns that the paper says were never chosen for age.

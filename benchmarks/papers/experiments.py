@@ -50,6 +50,7 @@ EXPERIMENTS = {
         "source-target, the use in domain adaptation", targets.adaptation
     ),
     "targets-beyond": Experiment("beyond NNA: costs that can be promised", beyond.certified),
+    "dilca-text": Experiment("DP-DILCA, Example 2", dilca.running_example),
     "dilca-values": Experiment("DP-DILCA, Figures 2, 3 and 8", dilca.values),
     "dilca-ward": Experiment("DP-DILCA, Figure 4", dilca.ward),
     "dilca-neighbours": Experiment("DP-DILCA, Figure 5", dilca.neighbours),

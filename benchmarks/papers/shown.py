@@ -12,6 +12,7 @@ from special import (
     beyond_chance,
     bound_lines,
     dilca_seconds,
+    example_chances,
     gains,
     gap_ratios,
     largest_p,
@@ -119,6 +120,7 @@ TABLES: dict[str, Callable[[Rows], str]] = {
     "targets-adaptation": table_of(
         "targets-adaptation", lambda r: pivot(r, ("method",), digits=3, head="k = ")
     ),
+    "dilca-text": table_of("dilca-text", example_chances),
     "dilca-pearson-each": table_of(
         "dilca-values", per_target_published, measure="Pearson", by="each target"
     ),

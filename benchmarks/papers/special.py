@@ -8,7 +8,7 @@ import numpy as np
 from beyond import THEOREM
 from experiments import EXPERIMENTS
 from judging import Figure, ahead, figure
-from pivoting import Line, Rows, cell, named, picked, pivot, published, with_a_gap
+from pivoting import Line, Rows, cell, named, number, picked, pivot, published, with_a_gap
 
 from keeping import markdown
 
@@ -18,6 +18,7 @@ __all__ = [
     "beyond_chance",
     "bound_lines",
     "dilca_seconds",
+    "example_chances",
     "gains",
     "gap_ratios",
     "largest_p",
@@ -178,6 +179,21 @@ def per_target_published(rows: list[Line]) -> str:
     both = [*({**row, "at": f"{float(row['at']):g}"} for row in rows), *more]
     order = [row["set"] for row in rows]
     return pivot(sorted(both, key=lambda r: order.index(r["set"])), head="ε = ")
+
+
+def example_chances(rows: list[Line]) -> str:
+    """Return the chances that the text prints for its example, and what they can be."""
+    found = {(r["by"], r["method"], r["at"]): r["mean"] for r in rows}
+    lines = []
+    for old in published("dilca_example_2"):
+        own = [
+            number(found[old["algorithm"], method, old["context"]])
+            if old["score"]
+            else f"at least {number(found[old['algorithm'], method, ''], 4)}"
+            for method in ("its formula", "the noise it needs")
+        ]
+        lines.append([old["algorithm"], old["context"], old["chance"], *own])
+    return markdown(["", "context", "the text", "its formula", "the noise it needs"], lines)
 
 
 def dilca_seconds(rows: list[Line]) -> str:
