@@ -23,6 +23,8 @@ __all__ = ["DOTS", "FIGURES", "draw", "draw_dots", "draw_ranks"]
 ACROSS = 3
 # What a logarithmic axis names, times powers of ten: on a short one, on a longer, on the longest.
 TICKS = {8: (1, 1.5, 2, 3, 5), 300: (1, 3), np.inf: (1,)}
+# So many whole numbers are named one by one.
+FEW = 5
 VARIANTS = ("baseline", "mean-su", "max-relevance", "max-dependency")
 LETTER = ("max-relevance, paper's noise", "max-dependency, paper's noise")
 PLAIN = ("DILCA, not private", "Hamming, not private")
@@ -181,6 +183,9 @@ def _panel(ax: Any, rows: Sequence[Line], plot: Plot, lines: Sequence[str]) -> N
         for row in own:
             if not row["at"]:  # does not depend on it
                 ax.axhline(float(row["mean"]), ls=":", color=colour, label=named(name))
+    values = sorted({float(row["at"]) for row in rows if row["at"]})
+    if len(values) <= FEW and all(value.is_integer() for value in values):
+        ax.set_xticks(values)
     if "x" in plot.log:
         ax.set_xscale("log")
         _name_ticks(ax.xaxis)

@@ -35,8 +35,11 @@ def zones(path: Path) -> None:
         ax.add_patch(Circle(mean, radius, fill=False, color=INK, lw=1))
         ax.plot(*mean, "o", color=INK, ms=5)
         ax.plot(*before, "s", color=INK, ms=5)
-        ax.annotate("mean", mean, (4, 4), textcoords="offset points", fontsize=8)
-        ax.annotate("old centre", before, (4, -10), textcoords="offset points", fontsize=8)
+        for words, at, apart in (("mean", mean, (5, 5)), ("old centre", before, (-8, -14))):
+            box = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.8}
+            ax.annotate(
+                words, at, apart, textcoords="offset points", fontsize=9, bbox=box, zorder=5
+            )
         ax.set(title=title, aspect="equal", xticks=[], yticks=[])
     step = (mean - before) / radius
     turn = np.deg2rad(50)
