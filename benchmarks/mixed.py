@@ -1,7 +1,7 @@
 """Mixed tables: how columns count, adult against k-means, metrics, the choice of k, the time.
 
 ``python benchmarks/mixed.py TABLE [--data FOLDER] [--full] [--seed 0]`` prints a table (classes,
-bounds, adult, metrics, summary-metrics, kinds, speed), puts it on the page
+bounds, adult, metrics, learned, both with summary-, kinds, speed), puts it on the page
 ``docs/research/mixed.md`` and writes ``benchmarks/results/mixed-TABLE.csv``. The folder holds the
 public data sets, see ``mixed_sets.py``; kinds and speed need none, and of classes and bounds those
 sets are left out that are not there. The noise is the system's.
@@ -96,6 +96,7 @@ def shown(value: Any) -> str:
 # Classes: how columns count
 
 ALL_SETS = {**SETS, **FRESH}
+GENERATED = ("generated", "fresh")
 # Of single sets the third and the last two are shown.
 CLASS_BUDGETS = ((0.5, 0), (1.0, 0), (3.0, 0), (0.5, 1e-6), (1.0, 1e-6), (3.0, 1e-6))
 
@@ -305,18 +306,22 @@ def inertia(points: np.ndarray, centers: np.ndarray) -> float:
     return float(np.maximum(squares, 0).min(axis=1).sum())
 
 
-# Mismatches against a learned metric, on tables of categories
+# Mismatches against a learned metric, on tables of categories and on generated mixed ones
+
+PURE, WITH_DELTA = ((0.5, 0), (1.0, 0), (3.0, 0)), ((1.0, 1e-6), (3.0, 1e-6))
+GROWING = ((1.0, 0), (10.0, 0), (100.0, 0), (1.0, 1e-6), (10.0, 1e-6), (100.0, 1e-6))
 
 
 def metrics(options: argparse.Namespace) -> Iterator[Row]:
     """Yield the agreement with the classes, and the inertia of the labels, by either metric."""
-    summed, budgets = options.table == "summary-metrics", ((0.5, 0), (1.0, 0), (3.0, 0))
+    summed, mixed = options.table.startswith("summary"), options.table.endswith("learned")
+    budgets = GROWING if mixed else PURE if summed else PURE + WITH_DELTA
     runs = 8 if options.full else 3
-    for name, frame, schema, classes in category_tables(options.data):
+    for name, frame, schema, classes in (mixed_tables if mixed else category_tables)(options.data):
         k = int(classes.max()) + 1 if classes is not None else 3
         points = written_out(frame, schema)
         best = KMeans(k, n_init=5, random_state=options.seed).fit(points)
-        for epsilon, delta in budgets if summed else (*budgets, (1.0, 1e-6), (3.0, 1e-6)):
+        for epsilon, delta in budgets:
             row: Row = {"set": name, "rows": len(frame), "k": k, "epsilon": epsilon, "delta": delta}
             for metric in ("mismatch", "dilca"):
                 agreement, cost = [], []
@@ -334,6 +339,13 @@ def metrics(options: argparse.Namespace) -> Iterator[Row]:
                     cost.append(inertia(points, np.array(means)) / best.inertia_)
                 row |= {f"ari_{metric}": np.mean(agreement), f"inertia_{metric}": np.mean(cost)}
             yield row | {"runs": runs}
+
+
+def mixed_tables(folder: Path) -> Iterator[tuple[str, pd.DataFrame, Schema, Any]]:
+    """Yield generated tables of numbers and categories with classes."""
+    made = {name: load for name, load in ALL_SETS.items() if name.startswith(GENERATED)}
+    for name, table in tables_at_hand(made, folder):
+        yield name, table.frame, table.schema(), table.classes
 
 
 def category_tables(folder: Path) -> Iterator[tuple[str, pd.DataFrame, Schema, Any]]:
@@ -461,6 +473,7 @@ def one_fit(model: str, path: str) -> None:
 
 TABLES = {"classes": classes, "bounds": bounds}
 TABLES |= {"adult": adult, "metrics": metrics, "summary-metrics": metrics}
+TABLES |= {"learned": metrics, "summary-learned": metrics}
 SHOWN = {"classes": show_classes, "bounds": show_bounds}
 TABLES |= {"kinds": kinds, "speed": speed}
 

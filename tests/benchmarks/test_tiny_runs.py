@@ -184,6 +184,8 @@ CASES = [
     ),
     Case("mixed", "metrics --data {data}", {"CATEGORY_SETS": ("tiny",)}),
     Case("mixed", "summary-metrics --data {data}", {"CATEGORY_SETS": ("tiny",)}),
+    Case("mixed", "learned --data {folder}", {"ALL_SETS": {"generated": tiny_coins}}),
+    Case("mixed", "summary-learned --data {folder}", {"ALL_SETS": {"generated": tiny_coins}}),
     Case(
         "mixed",
         "kinds",
