@@ -74,8 +74,9 @@ def tables(facts: Facts) -> Iterator[Table]:
     room = max(3, screen.stdout().width // _CELL)
     for listing in facts.listings:
         table, headings = Table(box=None, pad_edge=False), listing.headings
-        for heading in headings[:room]:
-            table.add_column(heading, justify="right", overflow="fold")
+        for place, heading in enumerate(headings[:room]):
+            words = all(line[place][:1].isalpha() for line in listing.lines)
+            table.add_column(heading, justify="left" if words else "right", overflow="fold")
         if len(headings) > room:
             table.add_column(f"and {len(headings) - room} more")
         for line in listing.lines:
