@@ -103,27 +103,26 @@ def by_epsilon(
 
 
 def by_rounds(
-    data: MatrixSet, runs: int, epsilons: Sequence[float] | None = None
+    data: MatrixSet, runs: int, epsilons: Sequence[float] | None = None, noise: str = "exact"
 ) -> Iterator[dict[str, Any]]:
     """tau against rounds and ε (figures 3 and S2)."""
     k = data.n_classes
     for epsilon in epsilons or WIDE_EPSILONS:
         for rounds in ROUNDS:
-            model = PrivateTauCoclustering(k, k, epsilon=epsilon, n_rounds=rounds)
+            model = PrivateTauCoclustering(k, k, epsilon=epsilon, n_rounds=rounds, noise=noise)
             found = scored(model, data, runs)
             yield {"data": data.name, "method": f"ε = {epsilon:g}", "rounds": rounds} | found
 
 
 def by_choice_share(
-    data: MatrixSet, runs: int, epsilons: Sequence[float] | None = None
+    data: MatrixSet, runs: int, epsilons: Sequence[float] | None = None, noise: str = "exact"
 ) -> Iterator[dict[str, Any]]:
     """tau against h, the share of the choices, and ε (figure S3), at the paper's four rounds."""
     k = data.n_classes
     for epsilon in epsilons or WIDE_EPSILONS:
         for share in CHOICE_SHARES:
-            model = PrivateTauCoclustering(
-                k, k, epsilon=epsilon, n_rounds=PAPERS_ROUNDS, choice_share=share
-            )
+            asked = {"epsilon": epsilon, "n_rounds": PAPERS_ROUNDS, "choice_share": share}
+            model = PrivateTauCoclustering(k, k, noise=noise, **asked)
             found = scored(model, data, runs)
             yield {"data": data.name, "method": f"ε = {epsilon:g}", "h": share} | found
 
