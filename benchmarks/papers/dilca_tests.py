@@ -1,4 +1,7 @@
-"""The statistical tests of DP-DILCA (4.3 and A.4): chance, growth with ε, order of variants."""
+"""The statistical tests of DP-DILCA (4.3 and A.4): chance, growth with ε, order of variants.
+
+Algorithms 4 and 5 have the paper's noise here.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
-from dilca import EPSILONS, VARIANTS, fits_of, tables
+from dilca import EPSILONS, LETTER_OF, VARIANTS, fits_of, tables
 from given import Given, Row, row
 from scipy.stats import friedmanchisquare, mannwhitneyu, norm, rankdata, studentized_range
 
@@ -46,9 +49,10 @@ def scored(given: Given, epsilons: tuple[float, ...], runs: int) -> dict[str, Fo
                 chance = [f_score(drawn(others, variant, rng), right) for _ in range(runs)]
                 true = upper(exact.metric_[target].distances())
                 for epsilon in epsilons:
-                    models = fits.many(variant, epsilon, runs=runs)
+                    letter = LETTER_OF.get(variant, variant)
+                    models = fits.many(letter, epsilon, runs=runs)
                     key = (data.name, target, variant, epsilon)
-                    alone = fits.many(variant, epsilon, runs=runs, contexts=True)
+                    alone = fits.many(letter, epsilon, runs=runs, contexts=True)
                     contexts = [f_score(set(m.contexts_[target]), right) for m in alone]
                     found["F"][key] = contexts, chance
                     if len(true) > 1 and true.std() > 0:
