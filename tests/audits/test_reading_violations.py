@@ -27,6 +27,7 @@ from privclust import (
     PrivateKMeans,
     Schema,
 )
+from privclust.reading import csv_files
 from support.neighbours import check, check_and_audit
 from support.transcripts import recorded_draws, replayed_draws
 
@@ -236,3 +237,20 @@ def test_a_missing_value_in_a_file_of_one_column_is_a_row_that_was_replaced(mode
         left = model.fit(pair[0]).release().digest
     with replayed_draws([draw.answer for draw in draws]):
         assert model.fit(pair[1]).release().digest == left
+
+
+def test_a_row_before_others_moves_no_line_end_out_of_their_quotes(tmp_path, monkeypatch):
+    """In blocks of 64 bytes every fourth row lost half of a line's end, and now none."""
+    monkeypatch.setattr(csv_files, "_CSV_BYTES", 64)
+    note = "two\r\nlines."
+    record = f'"{note}",a\n'
+    assert 64 % len(record) == 0
+    # The first record is as long as puts borders behind carriage returns.
+    start = "x,y\n" + "z" * 36 + ",a\n"
+    assert (64 - len(start)) % len(record) == record.index("\r") + 1
+    left, right = tmp_path / "left.csv", tmp_path / "right.csv"
+    left.write_text(start + record * 400, newline="")
+    right.write_text(start + "z,a\n" + record * 400, newline="")
+    fact = Categories([note], missing="category", unknown="other")
+    model = PrivateDilca(epsilon=1.0, schema=Schema({"x": fact, "y": Categories(["a", "b"])}))
+    check(model, (left, right))
