@@ -167,7 +167,6 @@ def fit_command(prepare: Callable[..., Fit]) -> Callable[..., None]:
 
 
 def _run(fit: Fit, about: About, fitting: FitOptions) -> None:
-    pass
     from privclust.jobs.fit import Destination
 
     place = Destination.check(fitting.output, report=fitting.report, overwrite=fitting.overwrite)

@@ -188,7 +188,6 @@ class Fit:
         return release
 
     def _describe(self, release: Release, about: About | None) -> Release:
-        pass
         from privclust.release.document import About
 
         words = about or About()

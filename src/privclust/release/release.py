@@ -302,8 +302,6 @@ class Release:
         column : str, default="cluster"
             Name of the new column.
         """
-        pass
-
         check_new_column(frame, column)
         return add_column(frame, column, self.predict(frame))
 
@@ -355,14 +353,10 @@ class Release:
         return get_kind(self.kind).facts(self)
 
     def __repr__(self) -> str:
-        pass
-
         facts = ", ".join(f"{value} {label}" for label, value in text_card(self))
         return f"<Release of {self.kind}: {facts}; {self.privacy.promise}>"
 
     def _repr_html_(self) -> str:
-        pass
-
         return html_card(self)
 
 
