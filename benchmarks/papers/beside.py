@@ -116,7 +116,7 @@ BESIDE = {
             "Figure 9, Tables 3 to 5",
             "the same; Mann and Whitney, Page, Friedman, Nemenyi",
             30,
-            "the same",
+            "the same six sets and wine, to the letter; ε of its tables",
             "dilca-tests",
         ),
         Beside("Figure 4", "ε in all, Ward, all rows", 30, "at most 1000 rows", "dilca-ward"),
