@@ -108,6 +108,7 @@ ROWS_MEASURES = {
 }
 OTHERS = {
     "mst": "MST",
+    "mst-mbi": "MST, 64 bins, by `mbi`",
     "aim": "AIM",
     "independent": "independent columns with noise",
     "cells": "cells alone (ours)",

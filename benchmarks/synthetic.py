@@ -12,7 +12,8 @@ place of those of the same set, method, budget and number, and draws the tables 
 - ``shuffled``: the true columns, each shuffled; ``bootstrap``: the rows, drawn with replacement.
 
 Whole numbers with at most 32 values are left as they are for MST and AIM, all others are cut into
-32 equal bins. With 64, and whole numbers up to 127 left alone, pairs were farther off where tried.
+32 equal bins. Lines of ``mst-mbi`` are of an earlier version: whole numbers with up to 127 values
+left as they are, 64 bins for others, and the model and the rows by ``mbi``.
 """
 
 from __future__ import annotations
