@@ -434,6 +434,7 @@ RAISED = {
         "reading/matrices.py:_check_two_dimensions": 2,
     },
     "damage": {
+        "reading/excel_files.py:_next": 1,
         "reading/excel_files.py:_rows": 2,  # and a library that is not installed
         "reading/csv_files.py:_header": 1,
         "reading/files.py:_read_footer": 1,

@@ -67,7 +67,20 @@ def _rows(place: FileLocation) -> Iterator[list[Any]]:
     with as_one_sentence(broken, Exception):
         book = CalamineWorkbook.from_object(place.open())
         sheet = book.get_sheet_by_index(0)
-        # A duration may be too long for Python, and its error would quote it.
-        for row in sheet.iter_rows():
+        rows = sheet.iter_rows()
+        while (row := _next(rows)) is not None:
             if any(value != "" for value in row):
                 yield row
+
+
+def _next(rows: Iterator[list[Any]]) -> list[Any] | None:
+    """Return the next row, or nothing; whatever the library raises is an Exception.
+
+    A duration may be too long for Python, whose error would quote it, or for Rust, which panics.
+    """
+    try:
+        return next(rows, None)
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":  # which is none
+            raise ValueError from None
+        raise
