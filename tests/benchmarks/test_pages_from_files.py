@@ -126,14 +126,15 @@ def test_the_tables_of_shapes_say_what_the_files_hold(tmp_path, monkeypatch):
 
 
 def test_the_tables_of_synthetic_rows_say_what_the_file_holds(tmp_path):
-    keeping, output, size, clusters = scripts(
-        "keeping", "synthetic_output", "synthetic_size", "synthetic_clusters"
+    keeping, output, size, clusters, model = scripts(
+        "keeping", "synthetic_output", "synthetic_size", "synthetic_clusters", "synthetic_model"
     )
     rows = keeping.read_rows("synthetic", RESULTS)
     tables = {
         "docs/research/synthetic.md": {
             "synthetic": output.main_table(rows) + "\n\n" + keeping.run_line(rows, "synthetic"),
             "synthetic-budgets": output.budget_table(rows),
+            "synthetic-model": model.table(keeping.read_rows("synthetic-model", RESULTS)),
             "synthetic-size": size.table(keeping.read_rows("synthetic-size", RESULTS)),
             "synthetic-clusters": clusters.table(keeping.read_rows("synthetic-clusters", RESULTS)),
             "synthetic-plain": clusters.plain_table(keeping.read_rows("synthetic-plain", RESULTS)),
