@@ -49,7 +49,7 @@ def test_a_law_with_a_loop_comes_back_from_its_exact_tables():
     rng = np.random.default_rng(1)
     joint = brute_force({c: rng.normal(size=shape(c)) for c in LOOP}, 1e4)
     known = {c: tables_model.Measured(projected(joint, c), 1.0) for c in LOOP}
-    model = tables_model.estimate(SIZES, known, 1e4, iterations=3000)
+    model = tables_model.estimate(SIZES, known, 1e4, iterations=400)
     for pair in PAIRS:
         apart = np.abs(model.pairs()[pair] - projected(joint, pair)).sum() / 2e4
         assert apart < 0.002
