@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -139,9 +140,11 @@ def dpmd_beats_one_hot(by: str, method: str) -> Callable[[Rows], Verdict]:
     def judged(rows: Rows) -> Verdict:
         found = picked(rows["dilca-kmeans"], by=by)
         keyed = {(r["set"], r["at"], r["method"]): figure(r) for r in found}
-        keys = sorted({key[:2] for key in keyed})
+        keys = sorted({key[:2] for key in keyed if key[2] == method})
         signs = [ahead(keyed[(*k, method)], keyed[(*k, "DP-KMeans-OH")]) for k in keys]
-        return counted(signs, "pairs of set and total ε from 2.1 to 4.5")
+        sets = ", ".join(dict.fromkeys(key[0] for key in keys))
+        verdict, words = counted(signs, "pairs of set and total ε from 2.1 to 4.5")
+        return verdict, f"{words}: {sets}"
 
     return judged
 
@@ -283,11 +286,17 @@ def order_kept(rows: Rows) -> Verdict:
 
 def always_the_same(rows: Rows) -> Verdict:
     found = picked(rows["dilca-examples"], by="age", measure="whole context")
-    own = {r["method"]: float(r["mean"]) for r in found if r["method"] != "mean-su"}
-    told = ", ".join(f"{name} {share:.2f}" for name, share in own.items())
-    signs = [1 if share > 0.99 else -1 for share in own.values()]
+    own = {r["method"]: of_runs(r) for r in found if r["method"] != "mean-su"}
+    told = ", ".join(f"{name} {share}" for name, share in own.items())
+    signs = [1 if share.mean == 1 else -ahead(Figure(1.0), share) for share in own.values()]
     verdict, words = counted(signs, "variants find the whole context of age in every run, ε = .5")
     return verdict, f"{words}: {told}"
+
+
+def of_runs(row: Line) -> Figure:
+    """Return a share of runs with its error, at least what one run less would change."""
+    share, runs = float(row["mean"]), int(row["runs"])
+    return Figure(share, max(math.sqrt(share * (1 - share) / runs), 1 / runs), runs)
 
 
 def shared(row: Line) -> Figure:
