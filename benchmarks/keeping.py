@@ -82,18 +82,21 @@ def replace_rows(
 ) -> Path:
     """Put rows with their origin into a file, in place of those of the same sets that stood there.
 
-    Every row says where it comes from, so sets may be run apart, each at a setting of its own.
-    ``by`` names what else tells apart the rows that are replaced.
+    They stand where the first of those stood, so that pages keep their order. Every row says where
+    it comes from, so sets may be run apart, each at a setting of its own. ``by`` names what else
+    tells apart the rows that are replaced.
     """
     path = results_folder(folder) / f"{name}.csv"
     before = read_rows(name, folder) if path.exists() else []
     new = {tuple(str(row[key]) for key in by) for row in rows}
-    kept = [row for row in before if tuple(row[key] for key in by) not in new]
+    replaced = [tuple(row[key] for key in by) in new for row in before]
+    place = replaced.index(True) if any(replaced) else len(before)
+    kept = [row for row, old in zip(before, replaced, strict=True) if not old]
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [*rows[0]])
         writer.writeheader()
-        writer.writerows([*kept, *rows])
+        writer.writerows([*kept[:place], *rows, *kept[place:]])
     return path
 
 

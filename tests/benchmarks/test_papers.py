@@ -166,8 +166,8 @@ def test_a_verdict_from_small_runs_is_called_a_hint():
     rows = [
         {**row("nmi", 0.5, 0, 2, set="a", method=method, at=at), "setting": "small"}
         for method, at in (
-            ("DP-tauCC, repaired, 4 rounds", "1"),
-            ("DP-tauCC, repaired, 4 rounds", "3"),
+            ("DP-tauCC, paper's noise, 4 rounds", "1"),
+            ("DP-tauCC, paper's noise, 4 rounds", "3"),
             ("Fast-tauCC, not private", ""),
         )
     ]
@@ -186,8 +186,8 @@ def test_a_verdict_needs_a_clear_difference(mean, error, verdict):
     rows = [
         {**row("nmi", value, own, 10, set="a", method=method, at=at), "setting": "full"}
         for method, at, value, own in (
-            ("DP-tauCC, repaired, 4 rounds", "1", mean, error),
-            ("DP-tauCC, repaired, 4 rounds", "3", 0.5, 0),
+            ("DP-tauCC, paper's noise, 4 rounds", "1", mean, error),
+            ("DP-tauCC, paper's noise, 4 rounds", "3", 0.5, 0),
         )
     ]
     table = papers.claims.claims_table("tau", {"tau-epsilon": rows})
