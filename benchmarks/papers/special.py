@@ -342,7 +342,7 @@ def settings(rows: Rows) -> str:
         )
         runs = {int(row["runs"]) for row in found}
         often = " to ".join(str(end(runs)) for end in (min, max)[: len(runs)])
-        sets = dict.fromkeys(named(row["set"]) for row in found)
+        sets = dict.fromkeys(named(row["set"]) for row in found if row["set"] != "all")
         lines.append(
             [f"`{name}`", experiment.repeats, setting, often, str(len(sets)), date, commit]
         )
