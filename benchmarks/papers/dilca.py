@@ -114,7 +114,7 @@ def objects(given: Given) -> Iterator[Row]:
     for data in tables(given):
         some = data.frame.sample(min(given.pick(50, 300, 500), len(data.rows)), random_state=0)
         measures = of_objects(some)
-        asked = options(given, (*VARIANTS, *OURS), False, given.often(2, 3, 30))
+        asked = options(given, (*VARIANTS, *TO_THE_LETTER, *OURS), False, given.often(2, 3, 30))
         for measure, scores in sweep(asked, data, measures, fits_of(data)).items():
             yield from told(scores, asked, measure, set=data.name)
         exact = fits_of(data).exact("max-relevance")
@@ -141,7 +141,8 @@ def ward(given: Given) -> Iterator[Row]:
             labels = AgglomerativeClustering(data.n_classes).fit_predict(model.transform(some))
             return float(adjusted_rand_score(data.classes[some.index], labels))
 
-        asked = options(given, (*VARIANTS[1:], *OURS), False, given.often(2, 3, 30))
+        rows = (*VARIANTS[1:], *TO_THE_LETTER, *OURS)
+        asked = options(given, rows, False, given.often(2, 3, 30))
         found = sweep(asked, data, {"ARI": ari}, fits_of(data))["ARI"]
         yield from told(found, asked, "ARI", set=data.name)
         for method, model in plain_metrics(data).items():
@@ -160,7 +161,7 @@ def neighbours(given: Given) -> Iterator[Row]:
         some = data.frame.sample(min(given.pick(60, 600, 1500), len(data.rows)), random_state=0)
         folds = FoldsOf(some, data.classes[some.index])
         fits = [Fits(train, data.schema, UNIT) for train in folds.trains]
-        for name in (*VARIANTS[1:], *OURS):
+        for name in (*VARIANTS[1:], *TO_THE_LETTER, *OURS):
             method, delta, _ = ROWS[name]
             for at in given.pick((1.0,), (0.5, 2.5), EPSILONS):
                 found = [

@@ -107,16 +107,16 @@ FIGURES: dict[str, Plot] = {
     ),
     "papers-dilca-pearson": Plot(
         *("dilca-values", "Pearson"), across="ε for each target", label="Pearson", log="x",
-        only={"by": "each target", "method": VARIANTS},
+        only={"by": "each target", "method": ("baseline", "mean-su", *LETTER)},
         beside=dilca_curves("pearson_offdiag(paper formula)"),
     ),
     "papers-dilca-ward": Plot(
         *("dilca-ward", "ARI"), across="ε", label="ARI", log="x",
-        only={"method": (*VARIANTS[1:], *OURS, *PLAIN)},
+        only={"method": ("mean-su", *LETTER, *OURS, *PLAIN)},
     ),
     "papers-dilca-neighbours": Plot(
         *("dilca-neighbours", "accuracy"), across="ε", label="accuracy of 5-NN", log="x",
-        only={"method": (*VARIANTS[1:], *OURS, *PLAIN)},
+        only={"method": ("mean-su", *LETTER, *OURS, *PLAIN)},
     ),
     "papers-dilca-synthetic": Plot(
         *("dilca-synthetic", "found"), across="ε", label="right contexts, noise .2", log="x",
@@ -127,7 +127,7 @@ FIGURES: dict[str, Plot] = {
     ),
     "papers-dilca-objects": Plot(
         *("dilca-objects", "Pearson"), across="ε", label="Pearson of objects", log="x",
-        only={"method": (*VARIANTS, *OURS)},
+        only={"method": ("baseline", "mean-su", *LETTER, *OURS)},
     ),
     "papers-dilca-kmeans": Plot(
         *("dilca-kmeans", "ARI"), across="total ε", label="ARI", only={"by": "one k-means, ours"}
