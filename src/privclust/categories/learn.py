@@ -78,14 +78,14 @@ def ask_pairs(view: TableView, budget: Share, options: Options) -> MetricTables:
     """Learn from all pair tables."""
     for_histograms, for_tables = budget.split([_HISTOGRAMS, 1 - _HISTOGRAMS])
     histograms = view.ask_histograms("histograms", for_histograms)
-    return _learn_from_pairs(view, budget, histograms, for_tables, options)
+    return _ask_all_pairs(view, budget, histograms, for_tables, options)
 
 
 def ask_tree(view: TableView, budget: Share, options: Options) -> MetricTables:
     """Learn from the tables along a spanning tree of strongly dependent pairs."""
     for_histograms, *rest = budget.split(_TREE)
     histograms = view.ask_histograms("histograms", for_histograms)
-    return _learn_along_tree(view, budget, histograms, rest, options)
+    return _ask_along_tree(view, budget, histograms, rest, options)
 
 
 def ask_by_signal(view: TableView, budget: Share, options: Options) -> MetricTables:
@@ -99,8 +99,8 @@ def ask_by_signal(view: TableView, budget: Share, options: Options) -> MetricTab
     histograms = view.ask_histograms("histograms", for_histograms)
     for_tables = budget.remainder(for_histograms)
     if _sampling_outweighs_noise(view, histograms, for_tables):
-        return _learn_from_pairs(view, budget, histograms, for_tables, options)
-    return _learn_along_tree(view, budget, histograms, rest, options)
+        return _ask_all_pairs(view, budget, histograms, for_tables, options)
+    return _ask_along_tree(view, budget, histograms, rest, options)
 
 
 def _sampling_outweighs_noise(view: TableView, histograms: Noisy, share: Share) -> bool:
@@ -113,7 +113,7 @@ def _sampling_outweighs_noise(view: TableView, histograms: Noisy, share: Share) 
     return noise * every.n_cells / len(every.pairs) <= _rough_row_count(view, histograms)
 
 
-def _learn_from_pairs(
+def _ask_all_pairs(
     view: TableView, budget: Share, histograms: Noisy, for_tables: Share, options: Options
 ) -> MetricTables:
     every = list(combinations(range(view.n_attributes), 2))
@@ -122,7 +122,7 @@ def _learn_from_pairs(
     return _metric_tables(estimate, tables, options)
 
 
-def _learn_along_tree(
+def _ask_along_tree(
     view: TableView, budget: Share, histograms: Noisy, rest: Sequence[Share], options: Options
 ) -> MetricTables:
     for_edges, for_tables = rest
