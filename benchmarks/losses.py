@@ -108,7 +108,8 @@ ROWS_MEASURES = {
 }
 OTHERS = {
     "mst": "MST",
-    "mst-mbi": "MST, 64 bins, by `mbi`",
+    "mst-mbi": "MST, by `mbi`",
+    "aim-mbi": "AIM, by `mbi`",
     "aim": "AIM",
     "independent": "independent columns with noise",
     "cells": "cells alone (ours)",

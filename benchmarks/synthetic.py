@@ -7,13 +7,13 @@ place of those of the same set, method, budget and number, and draws the tables 
 ``--pictures`` draws pairs of columns beside those of the rows. Methods:
 
 - ``tables``: ``PrivateSummary(synthetic=True)``; ``cells``: ``PrivateSummary()``;
-- ``mst``, ``aim``: in a process of their own, see ``peers/rows_peer.py``;
+- ``mst``, ``aim``: in a process of their own, see ``peers/rows_peer.py``; ``mst-mbi`` and
+  ``aim-mbi`` with the model that ``mbi`` estimates, which takes minutes;
 - ``independent``: noisy histograms for the whole budget, columns drawn apart from each other;
 - ``shuffled``: the true columns, each shuffled; ``bootstrap``: the rows, drawn with replacement.
 
 Whole numbers with at most 32 values are left as they are for MST and AIM, all others are cut into
-32 equal bins. Lines of ``mst-mbi`` are of an earlier version: whole numbers with up to 127 values
-left as they are, 64 bins for others, and the model and the rows by ``mbi``.
+32 equal bins.
 """
 
 from __future__ import annotations
@@ -43,8 +43,9 @@ from synthetic_sets import SETS, Places, SyntheticSet
 ROOT = Path(__file__).parents[1]
 PEERS = ROOT / ".venv-rows" / "bin" / "python"
 PEER = Path(__file__).with_name("peers") / "rows_peer.py"
-LIMIT = 1800  # seconds for one run of a peer
+LIMIT = 5400  # seconds for one run of a peer
 BINS = 32  # of numbers, for a peer
+PEERED = "mst", "mst-mbi", "aim", "aim-mbi"
 
 # Synthetic rows, centres for each k if the method has its own, and CPU seconds.
 Found = tuple[pd.DataFrame, dict[int, np.ndarray] | None, float]
@@ -123,8 +124,9 @@ def bootstrap(of: SyntheticSet, judge: Judge, budget: Budget, run: int) -> Found
     return of.rows.sample(len(of.rows), replace=True, random_state=run), None, 0.0
 
 
-def by_peer(which: str) -> Callable[..., Found]:
-    """Return a method that runs in a process of its own."""
+def by_peer(which: str, whose: str) -> Callable[..., Found]:
+    """Return a method that runs in a process of its own, with our model or that of ``mbi``."""
+    python = PEERS if whose == "mbi" else sys.executable
 
     def found(of: SyntheticSet, judge: Judge, budget: Budget, run: int) -> Found:
         codes, sizes, back = coded(of, np.random.default_rng(run))
@@ -132,7 +134,7 @@ def by_peer(which: str) -> Callable[..., Found]:
             given, made = Path(folder) / "codes.csv", Path(folder) / "made.csv"
             codes.to_csv(given, index=False)
             words = (json.dumps(sizes), float(budget.amount), run)
-            command = [sys.executable, PEER, which, given, *words, made]
+            command = [python, PEER, which, whose, given, *words, made]
             done = subprocess.run(  # noqa: S603
                 [str(word) for word in command], capture_output=True, text=True, timeout=LIMIT
             )
@@ -174,8 +176,10 @@ def coded(
 METHODS: dict[str, Callable[..., Found]] = {
     "tables": tables,
     "cells": cells,
-    "mst": by_peer("mst"),
-    "aim": by_peer("aim"),
+    "mst": by_peer("mst", "ours"),
+    "mst-mbi": by_peer("mst", "mbi"),
+    "aim": by_peer("aim", "ours"),
+    "aim-mbi": by_peer("aim", "mbi"),
     "independent": independent,
     "shuffled": shuffled,
     "bootstrap": bootstrap,
@@ -205,7 +209,7 @@ def measured(of: SyntheticSet, judge: Judge, method: str, budget: Budget, run: i
         found["shuffled"] = judge.tables(apart)["two"]
     if (float(budget.epsilon), bool(budget.delta)) == (1.0, True):
         found["learning"] = judge.learning(rows)
-        if method in ("tables", "cells", "mst", "aim"):
+        if method in ("tables", "cells", *PEERED):
             found |= judge.clusters(centers or judge.centers_of(rows))
     return {k: round(v, 5) if isinstance(v, float) else v for k, v in found.items()}
 

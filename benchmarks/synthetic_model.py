@@ -22,7 +22,6 @@ from synthetic import PEERS, coded
 from synthetic_sets import SETS, Places, SyntheticSet
 
 CHECK = Path(__file__).with_name("peers") / "model_check.py"
-STEPS = 1000  # of mbi, from nothing
 
 
 def checked(of: SyntheticSet, budget: Budget, seed: int) -> Row:
@@ -31,7 +30,7 @@ def checked(of: SyntheticSet, budget: Budget, seed: int) -> Row:
     with tempfile.TemporaryDirectory() as folder:
         given = Path(folder) / "codes.csv"
         codes.to_csv(given, index=False)
-        command = [PEERS, CHECK, given, json.dumps(sizes), float(budget.amount), seed, STEPS]
+        command = [PEERS, CHECK, given, json.dumps(sizes), float(budget.amount), seed]
         told = subprocess.run(  # noqa: S603
             [str(word) for word in command], capture_output=True, text=True, check=True
         )

@@ -1,6 +1,6 @@
 """The model of an AIM run, estimated again by ``mbi``; run by an interpreter that has it.
 
-Usage: ``python model_check.py codes.csv SIZES RHO SEED STEPS``. Prints a JSON record: the loss of
+Usage: ``python model_check.py codes.csv SIZES RHO SEED``. Prints a JSON record: the loss of
 ours and of mbi's after so many steps (half of the squared errors in units of the noise), the mean
 total variation between their tables of pairs, and the CPU seconds of each estimation from nothing.
 """
@@ -12,27 +12,11 @@ import sys
 import time
 from itertools import combinations
 
+import mbi_model
 import numpy as np
 import pandas as pd
-from mbi import Domain, LinearMeasurement, estimation
-from rows_peer import LAST_STEPS, Known, Table, adaptive
+from rows_peer import Known, Table, adaptive
 from tables_model import Columns, estimate
-
-
-def by_mbi(known: Known, sizes: list[int], total: float, steps: int) -> object:
-    """Return mbi's model of the same noisy tables."""
-    names = [str(column) for column in range(len(sizes))]
-    given = [
-        LinearMeasurement(one.table.ravel(), tuple(names[c] for c in columns), one.precision**-0.5)
-        for columns, one in known.items()
-    ]
-    return estimation.mirror_descent(Domain(names, sizes), given, known_total=total, iters=steps)
-
-
-def projected(model: object, columns: Columns, sizes: list[int]) -> np.ndarray:
-    """Return a table of mbi's model."""
-    table = model.project(tuple(str(column) for column in columns)).datavector()
-    return np.asarray(table, dtype=float).reshape([sizes[column] for column in columns])
 
 
 def loss(tables: dict[Columns, np.ndarray], known: Known) -> float:
@@ -45,17 +29,18 @@ def loss(tables: dict[Columns, np.ndarray], known: Known) -> float:
 
 def main() -> None:
     """Estimate both ways."""
-    path, told, rho, seed, steps = sys.argv[1:]
+    path, told, rho, seed = sys.argv[1:]
     codes, sizes = pd.read_csv(path).to_numpy(), json.loads(told)
     total = float(len(codes))
-    ours, known = adaptive(Table(codes, sizes, np.random.default_rng(int(seed))), float(rho))
+    ours, known = adaptive(
+        Table(codes, sizes, np.random.default_rng(int(seed))), float(rho), estimate
+    )
     marks = [time.process_time()]
-    estimate(sizes, known, total, None, *LAST_STEPS)
+    estimate(sizes, known, total, last=True)
     marks.append(time.process_time())
-    theirs = by_mbi(known, sizes, total, int(steps))
+    theirs = mbi_model.estimate(sizes, known, total, last=True)
     marks.append(time.process_time())
-    said = ours.pairs()
-    other = {columns: projected(theirs, columns, sizes) for columns in said}
+    said, other = ours.pairs(), theirs.pairs()
     pairs = [*combinations(range(len(sizes)), 2)]
     apart = np.mean([np.abs(said[pair] - other[pair]).sum() / 2 / total for pair in pairs])
     found = {

@@ -1,7 +1,8 @@
 """Synthetic rows of MST or AIM from a file of codes.
 
-Usage: ``python rows_peer.py mst|aim codes.csv SIZES RHO SEED made.csv``, SIZES as a JSON list.
-Writes as many rows of codes as it was given and prints the CPU seconds that it took.
+Usage: ``python rows_peer.py mst|aim ours|mbi codes.csv SIZES RHO SEED made.csv``, SIZES as a JSON
+list. Writes as many rows of codes as it was given and prints the CPU seconds that it took. The
+model behind both is a small one of ours, or as ``mbi`` estimates it, by an interpreter that has it.
 
 MST is the mechanism of McKenna, Miklau and Sheldon (2021), in our own words: a third of ρ each for
 single columns, for a tree of pairs by the exponential mechanism, and for the tables of these pairs;
@@ -13,25 +14,37 @@ of all pairs. Rounds, the share of the choice and the size of the model are the 
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 import time
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
-from tables_model import Columns, JunctionTree, Measured, TablesModel, estimate, tree_size
+from tables_model import Columns, JunctionTree, Measured, TablesModel, tree_size
 
 POOLED = 3.0  # errors
 # Of AIM: rounds for each column, tables that are too large, and the size of the model.
 ROUNDS, MOST_CELLS, MEGABYTES = 16, 10_000, 80.0
-# Steps of estimation, and the part of the loss that another must take off: of a round, and at the
-# end. A round begins from the model of the one before.
-STEPS, LAST_STEPS = (100, 1e-5), (1000, 1e-6)
 
 Known = dict[Columns, Measured]
+
+
+class Estimate(Protocol):
+    """Estimates the model of noisy tables, from the model before, if there is one."""
+
+    def __call__(
+        self,
+        sizes: list[int],
+        known: Known,
+        total: float,
+        before: TablesModel | None = None,
+        *,
+        last: bool = False,
+    ) -> TablesModel: ...
 
 
 @dataclass
@@ -83,7 +96,7 @@ class Pooled:
         return found
 
 
-def mst(table: Table, rho: float) -> np.ndarray:
+def mst(table: Table, rho: float, estimate: Estimate) -> np.ndarray:
     """Return synthetic rows."""
     total, known = float(len(table.codes)), {}
     error = np.sqrt(len(table.sizes) / (2 * rho / 3))
@@ -93,10 +106,10 @@ def mst(table: Table, rho: float) -> np.ndarray:
     codes = np.column_stack([pool.to[of] for pool, of in zip(pools, table.codes.T, strict=True)])
     table = Table(codes, [len(pool.noisy) for pool in pools], table.rng)
     known = {(place,): Measured(pool.noisy, error**-2) for place, pool in enumerate(pools)}
-    pairs = tree(table, estimate(table.sizes, known, total, None, *LAST_STEPS), rho / 3)
+    pairs = tree(table, estimate(table.sizes, known, total, last=True), rho / 3)
     for pair in pairs:
         table.measure(known, pair, np.sqrt(len(pairs) / (2 * rho / 3)))
-    model = estimate(table.sizes, known, total, None, *LAST_STEPS)
+    model = estimate(table.sizes, known, total, last=True)
     made = model.rows(len(codes), table.rng)
     return np.column_stack([p.back(of, table.rng) for p, of in zip(pools, made.T, strict=True)])
 
@@ -120,13 +133,13 @@ def tree(table: Table, model: TablesModel, rho: float) -> list[Columns]:
     return chosen
 
 
-def aim(table: Table, rho: float) -> np.ndarray:
+def aim(table: Table, rho: float, estimate: Estimate) -> np.ndarray:
     """Return synthetic rows."""
-    model, _ = adaptive(table, rho)
+    model, _ = adaptive(table, rho, estimate)
     return model.rows(len(table.codes), table.rng)
 
 
-def adaptive(table: Table, rho: float) -> tuple[TablesModel, Known]:
+def adaptive(table: Table, rho: float, estimate: Estimate) -> tuple[TablesModel, Known]:
     """Return the model of AIM, and the noisy tables that it is made of."""
     sizes, total, known = table.sizes, float(len(table.codes)), {}
     part = rho / (ROUNDS * len(sizes))
@@ -134,7 +147,7 @@ def adaptive(table: Table, rho: float) -> tuple[TablesModel, Known]:
     for one in table.singles():
         table.measure(known, one, 1 / np.sqrt(2 * 0.9 * part))
     offered = candidates(table)
-    model = estimate(sizes, known, total, None, *STEPS)
+    model = estimate(sizes, known, total)
     while left > 1e-9 * rho:
         part = left if left < 2 * part else part
         left -= part
@@ -143,11 +156,11 @@ def adaptive(table: Table, rho: float) -> tuple[TablesModel, Known]:
         picked = worst(affordable(offered, known, sizes, most), said, part, table.rng)
         error = 1 / np.sqrt(2 * 0.9 * part)
         table.measure(known, picked, error)
-        model = estimate(sizes, known, total, model, *STEPS)
+        model = estimate(sizes, known, total, model)
         moved = np.abs(model.tables[picked] - said[picked])
         if moved.sum() <= np.sqrt(2 / np.pi) * error * moved.size:
             part *= 4  # so little was learned that noise must halve
-    return estimate(sizes, known, total, model, *LAST_STEPS), known
+    return estimate(sizes, known, total, model, last=True), known
 
 
 class Candidate(NamedTuple):
@@ -202,11 +215,12 @@ def worst(
 
 def main() -> None:
     """Make rows once."""
-    which, codes, sizes, rho, seed, made = sys.argv[1:]
+    which, whose, codes, sizes, rho, seed, made = sys.argv[1:]
     frame = pd.read_csv(codes)
+    estimate = importlib.import_module({"ours": "tables_model", "mbi": "mbi_model"}[whose]).estimate
     start = time.process_time()
     table = Table(frame.to_numpy(), json.loads(sizes), np.random.default_rng(int(seed)))
-    found = {"mst": mst, "aim": aim}[which](table, float(rho))
+    found = {"mst": mst, "aim": aim}[which](table, float(rho), estimate)
     print(time.process_time() - start)
     pd.DataFrame(found, columns=frame.columns).to_csv(made, index=False)
 

@@ -314,6 +314,8 @@ def sums(table: np.ndarray, columns: Columns, wanted: set[Columns]) -> Tables:
 
 
 GROWTH = 1.1  # of the step, where it helped; mbi has 1.01, and halves it as well where not
+# Steps at most, and the part of the loss that another must take off: of a round, and at the end.
+STEPS, LAST_STEPS = (100, 1e-5), (1000, 1e-6)
 
 
 def estimate(
@@ -321,10 +323,11 @@ def estimate(
     known: dict[Columns, Measured],
     total: float,
     before: TablesModel | None = None,
-    iterations: int = 1000,
-    tolerance: float = 0.0,
+    *,
+    last: bool = False,
 ) -> TablesModel:
     """Return the model of some tables, beginning from the one before."""
+    iterations, tolerance = LAST_STEPS if last else STEPS
     tree = JunctionTree(sizes, known)
     start = before.weights if before else {}
     weights = {c: start.get(c, np.zeros(one.table.shape)) for c, one in known.items()}
