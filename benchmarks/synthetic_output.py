@@ -27,10 +27,22 @@ WORDS = {
 COLORS = {"tables": "C0", "cells": "C3", "mst": "C1", "aim": "C4", "shuffled": "0.5"}
 TOLD = ("adult9", "diamonds", "insurance")  # in the README
 UNSEEN = ("insurance", "vietnam", "contacts")  # in the guide
-MEASURES = ("one", "two", "three", "ties", "correlation", "learning", "k6", "k12", "seconds")
+MEASURES = (
+    "one",
+    "two",
+    "quantiles",
+    "three",
+    "ties",
+    "correlation",
+    "learning",
+    "k6",
+    "k12",
+    "seconds",
+)
 HEADS = (
     "one column",
     "two",
+    "two, by quantiles",
     "three",
     "heaviest",
     "correlations",
@@ -69,7 +81,7 @@ def main_table(rows: Rows) -> str:
             these = at(usual, set=name, method=method)
             if these:
                 found = [
-                    shown(numbers(these, m), 2 if m == "seconds" else 4, error=m == "two")
+                    shown(numbers(these, m), 2 if m == "seconds" else 4, error=m in ("two", "quantiles"))
                     for m in MEASURES
                 ]
                 lines.append([name, words, len(these), *found])
