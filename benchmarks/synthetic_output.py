@@ -39,6 +39,7 @@ MEASURES = (
     "k12",
     "seconds",
 )
+PAIRS = "two", "quantiles"
 HEADS = (
     "one column",
     "two",
@@ -81,7 +82,7 @@ def main_table(rows: Rows) -> str:
             these = at(usual, set=name, method=method)
             if these:
                 found = [
-                    shown(numbers(these, m), 2 if m == "seconds" else 4, error=m in ("two", "quantiles"))
+                    shown(numbers(these, m), 2 if m == "seconds" else 4, error=m in PAIRS)
                     for m in MEASURES
                 ]
                 lines.append([name, words, len(these), *found])
