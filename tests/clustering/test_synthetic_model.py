@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from types import SimpleNamespace
 
@@ -16,7 +17,13 @@ from privclust.clustering.binned_columns import (
     divided_cells,
     histograms_from,
 )
-from privclust.clustering.cell_tables import rake, shrunk
+from privclust.clustering.cell_tables import (
+    draw_to_independence,
+    noise_part,
+    rake,
+    shrunk,
+)
+from privclust.clustering.margins import margins_from
 from privclust.clustering.result import Cells
 from privclust.clustering.synthetic import SyntheticModel
 from privclust.clustering.tables import Tables
@@ -153,6 +160,16 @@ def test_as_many_rows_as_wanted_are_picked(n_rows):
     assert few == pytest.approx(law.sum(axis=(1, 2)) @ [0, 1, 2], abs=0.2)
 
 
+def test_a_draw_has_less_noise_than_rows_drawn_one_by_one():
+    """Rows are taken at equal steps, so that every value of the first column is as it should be."""
+    model, shares = chain(), []
+    for seed in range(30):
+        drawn = model.drawn(3000, np.random.default_rng(seed))
+        shares.append(law_of(drawn, ("one",), (3,)))
+    by_coins = np.sqrt(np.mean(shares, axis=0) * (1 - np.mean(shares, axis=0)) / 3000)
+    assert (np.std(shares, axis=0) < 0.4 * by_coins).all()
+
+
 def test_cells_say_what_goes_together_where_no_table_was_asked_for():
     schema = Schema({"x": Box(0, 10, form="integer"), "y": Categories(list("ab"))})
     x = np.array([3000.0] * 5 + [0] + [3000] * 5)
@@ -196,14 +213,55 @@ def test_noise_in_a_table_is_not_believed_and_a_clear_gap_is():
     nothing, gap = expected + noise, np.zeros(expected.shape)
     gap[:10, :10] = gap[10:, 10:] = 45
     gap[:10, 10:] = gap[10:, :10] = -45
-    lost = shrunk(nothing, expected, 33)
+    lost = shrunk(nothing, expected, 33, sums_known=False)
     assert lost.hidden
     np.testing.assert_allclose(lost.table, 1.001 * expected)
-    found = shrunk(expected + gap + noise, expected, 30)
+    found = shrunk(expected + gap + noise, expected, 30, sums_known=False)
     assert not found.hidden
     off = np.abs(found.table / found.table.sum() - (expected + gap) / 20_000).sum() / 2
     assert off < 0.9 * np.abs(noise).sum() / 2 / 20_000  # better than the table as it came
     assert found.error == pytest.approx(off, rel=0.35)
+
+
+def test_sums_that_are_known_are_not_taken_for_signal():
+    expected = np.full((12, 12), 50.0)
+    rows = np.random.default_rng(2).normal(0, 40, (12, 1)) + np.zeros((12, 12))
+    assert shrunk(expected + rows, expected, 20, sums_known=True).hidden
+    assert not shrunk(expected + rows, expected, 20, sums_known=False).hidden
+
+
+def by_cells(gaps, weights):
+    """Return the table of a column whose chances in each cell are even but for gaps."""
+    table = (0.5 + np.column_stack([gaps, -gaps])) * weights[:, None]
+    return rake(table, weights, np.full(2, weights.sum() / 2))
+
+
+def test_cells_without_noise_keep_all_that_they_say():
+    weights, gaps = np.full(40, 100.0), RNG.uniform(-0.4, 0.4, 40)
+    given = [by_cells(gaps, weights)] * 3
+    for found, table in zip(draw_to_independence(given, np.zeros(3)), given, strict=True):
+        np.testing.assert_allclose(found, table)
+
+
+def test_what_noise_makes_of_cells_is_drawn_to_independence_and_what_it_averages_out_is_not():
+    """With the same noise in each cell, columns that go together are seen, and others are not."""
+    weights, lost, kept = np.full(60, 100.0), [], []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        noise, signal = rng.normal(0, 0.1, (4, 60)), rng.normal(0, 0.1, 60)
+        for places, pair in ((noise, lost), (signal + noise, kept)):
+            parts = np.array(
+                [noise_part(x[:, None], np.full((60, 1), 0.1), weights) for x in places]
+            )
+            given = [by_cells(x, weights) for x in places]
+            found = draw_to_independence(given, parts)
+            moved = [
+                np.abs(x - 50).sum() / np.abs(y - 50).sum()
+                for x, y in zip(found, given, strict=True)
+            ]
+            pair.append(np.mean(moved))
+    assert np.mean(lost) < 0.3
+    assert np.mean(kept) > 0.9
 
 
 def test_raking_agrees_with_both_margins():
@@ -324,6 +382,83 @@ def test_noise_in_empty_tails_is_cleaned_away():
     (found,) = histograms_from(lines_of(schema, [noisy], 40.0), axes_of(schema), 10_000.0)
     assert found.mass[16:].sum() < 100
     assert np.abs(found.mass - exact).sum() < np.abs(np.maximum(noisy, 0) - exact).sum() / 2
+
+
+def counted_with(noise, exact, error):
+    """Return a column of sixty-four cells, the second of which is divided, as noise shows it."""
+    axis = Axis.of(Box(0, 64))
+    parts = axis.subdivide(1.0, 2.0)
+    low, high = np.append(np.arange(64.0), parts[:-1]), np.append(np.arange(1, 65.0), parts[1:])
+    levels = np.repeat([0, 1], [64, len(parts) - 1])
+    errors = np.where(levels == 0, error, 2 * error)
+    zeros = np.zeros(len(low), int)
+    return axis, HistogramCounts(zeros, levels, low, high, exact + noise * errors, errors)
+
+
+def divided_column():
+    """Return exact counts of such a column: nothing is empty, the second cell is heavy."""
+    whole = np.full(64, 20_000.0)
+    parts = np.full(64, 3000.0)
+    whole[1] = parts.sum()
+    return np.append(whole, parts)
+
+
+def test_noise_moves_sums_of_cells_as_their_covariance_says():
+    exact, rng, found = divided_column(), np.random.default_rng(3), []
+    sums = np.zeros((4, 127))
+    sums[0, :1], sums[1, 1:40], sums[2, 40:70], sums[3, 70:] = 1, 1, 1, 1
+    for _ in range(800):
+        axis, counts = counted_with(rng.normal(size=128), exact, 100.0)
+        (histogram,) = histograms_from(counts, [axis], exact[:64].sum())
+        found.append(sums @ histogram.mass)
+    told = sums @ histogram.covariance(sums)
+    scale = np.sqrt(np.diag(told))
+    np.testing.assert_allclose(
+        np.cov(np.array(found).T) / np.outer(scale, scale), told / np.outer(scale, scale), atol=0.15
+    )
+    np.testing.assert_allclose(told, told.T)
+
+
+def test_margins_are_the_least_squares_of_all_counts():
+    """Beside a dense solution of the same normal equations."""
+    schema = Schema({"a": Categories(list("uvw")), "b": Categories(list("xy"))})
+    exact, rng = np.array([[300.0, 500], [200, 100], [900, 400]]), np.random.default_rng(5)
+    margins = [exact.sum(axis=1), exact.sum(axis=0)]
+    noisy = [margin + rng.normal(0, 30, len(margin)) for margin in margins]
+    table = exact + rng.normal(0, 10, exact.shape)
+    lines = lines_of(schema, noisy, 30.0)
+    tables = replace(tables_of(schema, noisy, [(0, 1)], [table], 10.0), histograms=lines)
+    total = exact.sum()
+    counted = histograms_from(lines, axes_of(schema), total)
+    for column, margin in enumerate(margins_from(tables, counted, total)):
+        of_table, n_others = table.sum(axis=1 - column), exact.shape[1 - column]
+        precisions = np.array([1 / 30**2, 1 / (10**2 * n_others)])
+        mean = (precisions @ [counted[column].mass, of_table]) / precisions.sum()
+        expected = mean + (total - mean.sum()) / len(mean)
+        np.testing.assert_allclose(margin.histogram.mass, expected, rtol=1e-6)
+        error = (precisions.sum() / (1 - 1 / len(mean))) ** -0.5
+        np.testing.assert_allclose(margin.errors, error, rtol=1e-6)
+        assert np.abs(margin.histogram.mass - margins[column]).sum() > 0
+
+
+def test_tables_tell_of_margins_and_the_told_error_is_the_true_one():
+    rng, off, told, alone = np.random.default_rng(6), [], [], []
+    exact = rng.dirichlet(np.full(12, 2.0)) * 20_000
+    schema = Schema({"a": Box(1, 12, form="integer"), "b": Categories(["x", "y"])})
+    joint = np.outer(exact, [0.4, 0.6])
+    margins = [joint.sum(axis=1), joint.sum(axis=0)]
+    for _ in range(60):
+        noisy = [margin + rng.normal(0, 60, len(margin)) for margin in margins]
+        table = joint + rng.normal(0, 30, joint.shape)
+        made = tables_of(schema, noisy, [(0, 1)], [table], 30.0)
+        made = replace(made, histograms=lines_of(schema, noisy, 60.0))
+        counted = histograms_from(made.histograms, axes_of(schema), exact.sum())
+        found = margins_from(made, counted, exact.sum())[0]
+        off.append(found.histogram.mass - exact)
+        told.append(found.errors)
+        alone.append(counted[0].mass - exact)
+    assert np.std(off) < 0.75 * np.std(alone)
+    assert np.std(off) == pytest.approx(np.mean(told), rel=0.12)
 
 
 def test_histograms_are_never_negative_and_add_up_to_all_rows():

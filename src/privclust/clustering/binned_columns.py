@@ -8,7 +8,7 @@ from public facts and released counts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -127,6 +127,8 @@ class Histogram:
     axis: Axis
     edges: Floats  # (n_cells + 1,)
     mass: Floats  # (n_cells,)
+    errors: Floats  # (n_cells,): the standard error of the count that a cell goes by
+    undivided: Histogram | None = None  # what it was before some of its cells were divided
 
     def heavy(self) -> Indices:
         """Return the cells that hold much of the column and can be divided."""
@@ -138,17 +140,51 @@ class Histogram:
         """Return the histogram with some cells divided; their parts share what the cell has."""
         if not len(parts.low):
             return self
-        owner = np.searchsorted(self.edges, parts.low, side="right") - 1
+        owner = self.cells_of(parts.low)
         mass = np.array([])
         for cell in np.unique(owner):
             counts, whole = parts.counts[owner == cell], self.mass[cell]
             even = counts + (whole - counts.sum()) / len(counts)
-            mass = np.append(mass, _on_simplex(even, whole))
+            mass = np.append(mass, on_simplex(even, whole))
         kept = np.setdiff1d(np.arange(len(self.mass)), owner)
         low = np.append(self.edges[kept], parts.low)
+        errors = np.append(self.errors[kept], parts.counts_error)
         order = np.argsort(low, kind="stable")
         edges = np.append(low[order], self.edges[-1])
-        return Histogram(self.axis, edges, np.append(self.mass[kept], mass)[order])
+        mass = np.append(self.mass[kept], mass)[order]
+        return Histogram(self.axis, edges, mass, errors[order], self)
+
+    def scale(self, factors: Floats) -> Histogram:
+        """Return the histogram with the mass of each cell times a factor."""
+        return replace(self, mass=self.mass * factors)
+
+    @property
+    def first(self) -> Histogram:
+        """What it was before any cell was divided."""
+        return self if self.undivided is None else self.undivided.first
+
+    def covariance(self, sums: Floats) -> Floats:
+        """Return how noise moves each cell together with some sums, of shape (n_cells, n_sums).
+
+        ``sums``: (n_sums, n_cells), how much of each cell belongs to each. Cells that were emptied
+        have no noise, and all together have none; parts of a cell share what noise does to it.
+        """
+        alive = (self.mass > 0) | (not self.axis.ordered)
+        before = self.undivided
+        whole = (
+            np.zeros(len(alive), np.intp) if before is None else before.cells_of(self.edges[:-1])
+        )
+        n_parts = np.maximum(np.bincount(whole, alive), 1)
+        shared = np.array([np.bincount(whole, one * alive) / n_parts for one in sums])
+        own = (alive * self.errors**2)[:, None] * (sums - shared[:, whole]).T
+        if before is None:
+            return np.asarray(own)
+        of_whole = before.covariance(shared)[whole]
+        return np.asarray(own + of_whole * (alive / n_parts[whole])[:, None])
+
+    def cells_of(self, places: Floats) -> Indices:
+        """Return the cells in which some places lie."""
+        return np.searchsorted(self.edges[1:-1], places, side="right")
 
 
 def histograms_from(counts: HistogramCounts, axes: Sequence[Axis], total: float) -> list[Histogram]:
@@ -157,7 +193,7 @@ def histograms_from(counts: HistogramCounts, axes: Sequence[Axis], total: float)
     for column, axis in enumerate(axes):
         first = counts.of(column, 0)
         edges = np.append(first.low, first.high[-1:])
-        histogram = Histogram(axis, edges, _clean(first, axis, total))
+        histogram = Histogram(axis, edges, _clean(first, axis, total), first.counts_error)
         for level in range(1, int(counts.levels.max()) + 1):
             histogram = histogram.refine(counts.of(column, level))
         found.append(histogram)
@@ -178,7 +214,7 @@ def _clean(counts: HistogramCounts, axis: Axis, total: float) -> Floats:
     """
     value, error = counts.counts, float(counts.counts_error.max(initial=0))
     if not axis.ordered:
-        return _on_simplex(value, total)
+        return on_simplex(value, total)
     cleaned, kept = value.copy(), np.ones(len(value), bool)
     for start, end, even in _quiet_runs(value, error):
         cleaned[start:end] = value[start:end].mean()
@@ -186,7 +222,7 @@ def _clean(counts: HistogramCounts, axis: Axis, total: float) -> Floats:
     if not kept.any():
         return np.full(len(value), total / len(value))
     mass = np.zeros(len(value))
-    mass[kept] = _on_simplex(cleaned[kept], total)
+    mass[kept] = on_simplex(cleaned[kept], total)
     return mass
 
 
@@ -209,7 +245,7 @@ def _quiet_runs(value: Floats, error: float) -> Iterator[tuple[int, int, bool]]:
                 waiting += [(start, middle), (middle, end)]
 
 
-def _on_simplex(vector: Floats, total: float) -> Floats:
+def on_simplex(vector: Floats, total: float) -> Floats:
     """Return the nearest vector without negative entries that adds up to ``total``."""
     if not total > 0:
         return np.zeros(len(vector))

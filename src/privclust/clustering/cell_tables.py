@@ -7,7 +7,9 @@ computed from released values.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -15,9 +17,9 @@ from privclust._typing import Floats, Integers
 from privclust.schema.coordinates import project_shares
 
 _ROUNDS = 30
-# A cell's shares are mixed with the margin by their error, between these; the spread of a number
-# within cells keeps at least this part of all of it.
-_LEAST_MIXED, _MOST_MIXED, _LEAST_WITHIN = 0.01, 0.5, 0.02
+# So much of the margin is in the shares of each cell, that nothing is impossible in any; the spread
+# of a number within cells keeps at least this part of all of it.
+_MIXED, _LEAST_WITHIN = 0.01, 0.02
 # Of the table that is expected, so much is added to one that was shrunk, and nothing stays at zero.
 _TRACE = 1e-3
 _STEEPEST, _STEPS, _NEWTON = 400.0, 12, 12
@@ -66,21 +68,40 @@ def number_table(column: CellColumn, weights: Floats, within: float) -> Floats:
         chances, variances = _tilt(grid, logs, places, width)
         wide = float(share @ variances) * span**2 > within
         flat, steep = (width, steep) if wide else (flat, width)
-    seen = _visible(column.means[:, None], column.errors[:, None], share)
-    return _shrink_to_margin(chances, seen, weights, column.margin)
+    return rake(chances * weights[:, None], weights, column.margin)
 
 
-def _visible(places: Floats, errors: Floats, share: Floats) -> float:
-    """Return which part of the variance between cells is not noise."""
+def noise_part(places: Floats, errors: Floats, weights: Floats) -> float:
+    """Return which part of the variance between cells is noise. All are of shape (n_cells, ...)."""
+    share = weights / weights.sum()
     between = float((share @ (places - share @ places) ** 2).sum())
-    noise = float((share @ errors**2).sum())
-    return max(0.0, 1 - noise / max(between, _TINY))
+    return min(1.0, float((share @ errors**2).sum()) / max(between, _TINY))
 
 
-def _shrink_to_margin(chances: Floats, seen: float, weights: Floats, margin: Floats) -> Floats:
-    """Return the table of a column, drawn towards independence by what noise makes of the cells."""
-    mixed = seen * chances + (1 - seen) * margin / margin.sum()
-    return rake(mixed * weights[:, None], weights, margin)
+def draw_to_independence(tables: Sequence[Floats], noise: Floats) -> list[Floats]:
+    """Return tables of columns with as much of their cells as noise leaves in pairs of columns.
+
+    What cells say of a pair is a sum over cells, in which their noise averages out: noise alone
+    makes it as large as if gaps had random signs, or by a standard error more. A column keeps what
+    goes beyond that in all of its pairs together. ``noise``: (n_columns,), the part of the variance
+    between cells that is noise.
+    """
+    weights = tables[0].sum(axis=1)
+    share = weights / weights.sum()
+    gaps = [table / weights[:, None] - table.sum(axis=0) / weights.sum() for table in tables]
+    squares = np.array([(gap**2).sum(axis=1) for gap in gaps])
+    by_chance = np.outer(noise, noise) * ((squares * share**2) @ squares.T)
+    by_chance *= 1 + np.sqrt(2 * (share**2).sum())
+    found = np.zeros((len(gaps), len(gaps)))
+    for i, j in combinations(range(len(gaps)), 2):
+        found[i, j] = found[j, i] = ((gaps[i].T @ (gaps[j] * share[:, None])) ** 2).sum()
+    np.fill_diagonal(by_chance, 0)
+    left = 1 - by_chance.sum(axis=1) / np.maximum(found.sum(axis=1), _TINY)
+    kept = np.sqrt(np.clip(left, 0, 1))
+    return [
+        part * table + (1 - part) * np.outer(share, table.sum(axis=0))
+        for part, table in zip(kept, tables, strict=True)
+    ]
 
 
 def _tilt(grid: Floats, logs: Floats, places: Floats, width: float) -> tuple[Floats, Floats]:
@@ -97,14 +118,15 @@ def _tilt(grid: Floats, logs: Floats, places: Floats, width: float) -> tuple[Flo
     return chances, variances
 
 
-def share_table(
-    shares: Floats, errors: Floats, bins: Integers, weights: Floats, margin: Floats
-) -> Floats:
-    """Return the table of categories: the cell's shares, mixed with the margin by their error."""
-    binned = project_shares(shares) @ np.eye(len(margin))[bins]
-    mixed = np.clip(errors.mean(axis=1, keepdims=True), _LEAST_MIXED, _MOST_MIXED)
-    chances = (1 - mixed) * binned + mixed * margin / margin.sum()
-    return rake(chances * weights[:, None], weights, margin)
+def share_table(shares: Floats, bins: Integers, weights: Floats, margin: Floats) -> Floats:
+    """Return the table of categories: the cell's shares, hardly mixed with the margin.
+
+    They are not drawn towards it by their noise: what pairs of columns are made of is a sum over
+    all cells, in which noise averages out, and what is taken off every cell does not.
+    """
+    chances = project_shares(shares) @ np.eye(len(margin))[bins]
+    mixed = (1 - _MIXED) * chances + _MIXED * margin / margin.sum()
+    return rake(mixed * weights[:, None], weights, margin)
 
 
 def rake(table: Floats, rows: Floats, columns: Floats, rounds: int = _ROUNDS) -> Floats:
@@ -124,18 +146,22 @@ class Shrunk:
     error: float  # about how far it is off, as a part of all rows: total variation
 
 
-def shrunk(noisy: Floats, expected: Floats, standard_error: float) -> Shrunk:
+def shrunk(noisy: Floats, expected: Floats, standard_error: float, *, sums_known: bool) -> Shrunk:
     """Return a table between a noisy one and the expected one, by what noise leaves of the gap.
 
     The variance that is expected of a gap is in proportion to the expected count, so that empty
     cells stay empty. The nearest point of the simplex takes noise out of empty cells; cutting off
-    at zero would leave half of it there.
+    at zero would leave half of it there. ``sums_known``: the sums of rows and columns are expected
+    better than the noisy table has them, so that its own are not looked at.
     """
-    gaps, square = noisy - expected, standard_error**2
-    signal = max(float((gaps**2).sum()) - noisy.size * square, 0.0) / max(expected.sum(), _TINY)
+    gaps, free, square = noisy - expected, noisy.size, standard_error**2
+    if sums_known:
+        gaps = gaps - gaps.mean(axis=0) - gaps.mean(axis=1, keepdims=True) + gaps.mean()
+        free = (noisy.shape[0] - 1) * (noisy.shape[1] - 1)
+    signal = max(float((gaps**2).sum()) - free * square, 0.0) / max(expected.sum(), _TINY)
     variances = signal * np.maximum(expected, 0)
     believed = expected + gaps * variances / (variances + square + _TINY)
     total = max(float(expected.sum()), _TINY)
     near = project_shares(believed.reshape(1, -1) / total).reshape(noisy.shape) * total
-    left = np.sqrt(variances * square / (variances + square + _TINY))
+    left = np.sqrt(variances * square * (free / noisy.size) / (variances + square + _TINY))
     return Shrunk(near + _TRACE * expected, not signal, float(0.4 * left.sum() / total))

@@ -19,11 +19,14 @@ from privclust.clustering.binned_columns import Histogram, axes_of, histograms_f
 from privclust.clustering.cell_tables import (
     CellColumn,
     Shrunk,
+    draw_to_independence,
+    noise_part,
     number_table,
     rake,
     share_table,
     shrunk,
 )
+from privclust.clustering.margins import margins_from
 from privclust.clustering.result import Cells
 from privclust.clustering.tables import Tables
 from privclust.clustering.weighted_kmeans import nearest_centre
@@ -66,8 +69,11 @@ class SyntheticModel:
         self.schema, self.axes = schema, axes_of(schema)
         self.tables, self._cells, self._scales = tables, cells, scales
         self.total = tables.histograms.total(cells.n_rows, cells.n_rows_error)
-        self.histograms = histograms_from(tables.histograms, self.axes, self.total)
         self.bins = tables.bins(len(schema))
+        counted = histograms_from(tables.histograms, self.axes, self.total)
+        known = margins_from(tables, counted, self.total)
+        self.histograms = [margin.histogram for margin in known]
+        self._margin_errors = [margin.errors for margin in known]
         self.margins: list[Floats] = [
             np.asarray(np.bincount(bins, histogram.mass) + _TRACE * self.total, np.float64)
             for bins, histogram in zip(self.bins, self.histograms, strict=True)
@@ -88,12 +94,21 @@ class SyntheticModel:
             return np.array([self.total]), [margin[None] for margin in self.margins]
         weights = self._cells.counts[self._live]
         weights = weights * (self.total / weights.sum())
-        given = list(self._by_cells(weights))
+        given = draw_to_independence(list(self._by_cells(weights)), self._noise(weights))
         return self._by_groups(weights, given) if self._grouped else (weights, given)
 
+    def _placed(self) -> tuple[Floats, Floats]:
+        """Return where the cells are, in the units of the data, and their standard errors."""
+        places, errors = self._cells.cells, np.sqrt(self._cells.noise)
+        return (places * self._scales)[self._live], (errors * self._scales)[self._live]
+
+    def _noise(self, weights: Floats) -> Floats:
+        places, errors = self._placed()
+        columns = (column.places for column in Coordinates(self.schema).columns)
+        return np.array([noise_part(places[:, at], errors[:, at], weights) for at in columns])
+
     def _by_cells(self, weights: Floats) -> Iterator[Floats]:
-        places = (self._cells.cells * self._scales)[self._live]
-        errors = (np.sqrt(self._cells.noise) * self._scales)[self._live]
+        places, errors = self._placed()
         columns = Coordinates(self.schema).columns
         numbers = {
             j: self._number(j, places[:, column.start], errors[:, column.start])
@@ -110,8 +125,7 @@ class SyntheticModel:
                 yield number_table(numbers[j], weights, within[j])
             else:
                 shares = _with_left_out(places[:, column.places], column)
-                noise = errors[:, column.places]
-                yield share_table(shares, noise, self.bins[j], weights, self.margins[j])
+                yield share_table(shares, self.bins[j], weights, self.margins[j])
 
     def _number(self, column: int, means: Floats, errors: Floats) -> CellColumn:
         values = binned_means(self.histograms[column], self.bins[column])
@@ -137,7 +151,7 @@ class SyntheticModel:
         rows = member @ weights
         for j, part in zip(numbers, parts, strict=True):
             known = member @ given[j]
-            found = rake(shrunk(part, known, error).table, rows, self.margins[j])
+            found = rake(shrunk(part, known, error, sums_known=False).table, rows, self.margins[j])
             scaled = given[j] * (found / np.maximum(known, _TINY))[group]
             given[j] = rake(scaled, weights, self.margins[j])
         return weights, given
@@ -197,7 +211,7 @@ class SyntheticModel:
     def _edge(self, place: int, expected: Floats) -> _Edge:
         first, second = self.tables.pairs[place].tolist()
         noisy, error = self.tables.pair_tables(self.sizes)[place], self.tables.pair_counts_error
-        found = shrunk(noisy, expected, float(error[place]))
+        found = shrunk(noisy, expected, float(error[place]), sums_known=True)
         agreed = rake(found.table, self.margins[first], self.margins[second])
         return _Edge((first, second), found, agreed)
 
@@ -226,8 +240,6 @@ class SyntheticModel:
 
     def _drawn_codes(self, n_rows: int, rng: np.random.Generator) -> dict[int, Indices]:
         """Return the bins of rows by column, picked so that they agree with all tables."""
-        if not self.edges:
-            return self._draw_along_trunk(n_rows, rng)
         codes = self._draw_along_trunk(max(_FOR_EACH * n_rows, _FEWEST_DRAWN), rng)
         n_parts = -(-n_rows // _PICKED)
         parts = np.array_split(np.arange(len(codes[0])), n_parts)
@@ -239,7 +251,12 @@ class SyntheticModel:
     def _pick(
         self, codes: dict[int, Indices], rows: Indices, n_rows: int, rng: np.random.Generator
     ) -> Indices:
-        """Return ``n_rows`` of ``rows``, each as often as its weight says."""
+        """Return ``n_rows`` of ``rows``, each as often as its weight says.
+
+        They are taken at equal steps from rows in order, so that rows that are alike are taken as
+        often as all of them together should be.
+        """
+        rows = rows[np.lexsort([codes[column][rows] for column in reversed(codes)])]
         tables = []
         for edge in self.edges:
             first, second = (codes[column][rows] for column in edge.pair)
@@ -324,10 +341,7 @@ class SyntheticModel:
     @property
     def column_error(self) -> float:
         """How far noise alone moves the bins of a column, as a part of all rows, on average."""
-        error = self.tables.histograms.error
-        kept = [np.bincount(b, h.mass > 0) for b, h in zip(self.bins, self.histograms, strict=True)]
-        moved = [float(np.sqrt(cells).sum()) for cells in kept]
-        return float(0.4 * error * np.mean(moved) / self.total)
+        return float(0.4 * np.mean([e.sum() for e in self._margin_errors]) / self.total)
 
     @property
     def pair_error(self) -> float | None:
