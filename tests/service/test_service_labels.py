@@ -126,6 +126,15 @@ def test_synthetic_rows_are_drawn_from_the_page_of_a_summary(
     assert pq.read_table(io.BytesIO(drawn.content)).shape == (20, 2)
 
 
+def test_a_plan_on_the_form_says_how_far_synthetic_rows_will_be_off(serving: Serving) -> None:
+    ann, path = signed_in(serving, "ann"), f"/datasets/{serving.visits.id}/ask/summarise"
+    asked = {"epsilon": "1", "option-synthetic": "yes"}
+    expected = "Synthetic rows: noise moves the table of a column by about"
+    assert expected in ann.post(path, path, act="plan", **asked).text
+    live = ann.client.get(f"{path}/plan", params=asked).json()
+    assert any(expected in note for note in live["notes"])
+
+
 @pytest.mark.parametrize("rows", ["0", "-3", "many", "", "1000001", "9" * 30])
 def test_rows_are_drawn_in_numbers_alone(serving: Serving, summary: str, rows: str) -> None:
     answer = signed_in(serving, "ann").client.get(

@@ -93,7 +93,7 @@ def test_a_question_as_a_command_asks_the_same(
 
     def post(self: RemoteService, path: str, document: dict[str, Any]) -> dict[str, Any]:
         sent.append(document)
-        return {"cost": "", "left": "", "sentence": "", "advice": ""}
+        return {"cost": "", "left": "", "sentence": "", "advice": "", "notes": []}
 
     monkeypatch.setattr(RemoteService, "post", post)
     command = shlex.split(question.to_command(URL))

@@ -89,7 +89,12 @@ def plan(
 ) -> None:
     """Show what a question would cost and achieve; nothing is spent."""
     made = _service(url).post(f"{_dataset(url)}/plan", question.to_dict())
-    lines = [f"Cost: {made['cost']}. {made['left']}", made["sentence"], made["advice"]]
+    lines = [
+        f"Cost: {made['cost']}. {made['left']}",
+        made["sentence"],
+        made["advice"],
+        *made["notes"],
+    ]
     screen.answer(made, *lines)
 
 

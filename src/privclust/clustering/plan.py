@@ -204,7 +204,7 @@ def synthetic_summary_rows(
 
 
 class SampleErrors:
-    """What rehearsals of a summary with tables say about its synthetic_summary_rows rows.
+    """What rehearsals of a summary with tables say about its synthetic rows.
 
     ``budget``: that of the plan; rehearsals with another are ignored.
     """

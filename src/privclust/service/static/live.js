@@ -40,7 +40,7 @@
       const plan = await answer.json();
       const cost = `Cost: ${plan.cost}. ${plan.left}`;
       if (plan.ready) {
-        show([cost, plan.sentence, plan.advice], !plan.covered);
+        show([cost, plan.sentence, plan.advice, ...plan.notes], !plan.covered);
       } else {
         show([cost, "The error to expect is being worked out on synthetic rows …"], !plan.covered);
         timer = setTimeout(ask, pause);
