@@ -100,6 +100,7 @@ def lost_twelve(rows: Rows, page: dict[str, object]) -> Iterator[Loss]:
 ROWS_MEASURES = {
     "one": ("one column", True),
     "two": ("two columns", True),
+    "quantiles": ("two columns, by quantiles", True),
     "three": ("three columns", True),
     "correlation": ("correlations", True),
     "learning": ("learning", False),
@@ -110,6 +111,7 @@ OTHERS = {
     "mst": "MST",
     "mst-mbi": "MST, by `mbi`",
     "aim-mbi": "AIM, by `mbi`",
+    "aim-mbi-last": "AIM, `mbi` at the end",
     "aim": "AIM",
     "independent": "independent columns with noise",
     "cells": "cells alone (ours)",

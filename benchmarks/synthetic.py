@@ -8,7 +8,8 @@ place of those of the same set, method, budget and number, and draws the tables 
 
 - ``tables``: ``PrivateSummary(synthetic=True)``; ``cells``: ``PrivateSummary()``;
 - ``mst``, ``aim``: in a process of their own, see ``peers/rows_peer.py``; ``mst-mbi`` and
-  ``aim-mbi`` with the model that ``mbi`` estimates, which takes minutes;
+  ``aim-mbi`` with the model that ``mbi`` estimates, which takes minutes; ``aim-mbi-last`` with that
+  of ``mbi`` once all tables are there;
 - ``independent``: noisy histograms for the whole budget, columns drawn apart from each other;
 - ``shuffled``: the true columns, each shuffled; ``bootstrap``: the rows, drawn with replacement.
 
@@ -47,7 +48,7 @@ LIMIT = 5400  # seconds for one run of a peer
 BINS = 32  # of numbers, for a peer
 # Most of the time of mbi is compiling, which is faster like this; the figures are the same.
 QUICK = {"XLA_FLAGS": "--xla_backend_optimization_level=1 --xla_llvm_disable_expensive_passes=true"}
-PEERED = "mst", "mst-mbi", "aim", "aim-mbi"
+PEERED = "mst", "mst-mbi", "aim", "aim-mbi", "aim-mbi-last"
 
 # Synthetic rows, centres for each k if the method has its own, and CPU seconds.
 Found = tuple[pd.DataFrame, dict[int, np.ndarray] | None, float]
@@ -128,7 +129,7 @@ def bootstrap(of: SyntheticSet, judge: Judge, budget: Budget, run: int) -> Found
 
 def by_peer(which: str, whose: str) -> Callable[..., Found]:
     """Return a method that runs in a process of its own, with our model or that of ``mbi``."""
-    python = PEERS if whose == "mbi" else sys.executable
+    python = sys.executable if whose == "ours" else PEERS
 
     def found(of: SyntheticSet, judge: Judge, budget: Budget, run: int) -> Found:
         codes, sizes, back = coded(of, np.random.default_rng(run))
@@ -186,6 +187,7 @@ METHODS: dict[str, Callable[..., Found]] = {
     "mst-mbi": by_peer("mst", "mbi"),
     "aim": by_peer("aim", "ours"),
     "aim-mbi": by_peer("aim", "mbi"),
+    "aim-mbi-last": by_peer("aim", "mbi-last"),
     "independent": independent,
     "shuffled": shuffled,
     "bootstrap": bootstrap,

@@ -20,6 +20,7 @@ WORDS = {
     "mst-mbi": "MST, by `mbi`",
     "aim": "AIM",
     "aim-mbi": "AIM, by `mbi`",
+    "aim-mbi-last": "AIM, `mbi` at the end",
     "independent": "independent, with noise",
     "shuffled": "true columns, shuffled",
     "bootstrap": "bootstrap",

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 from mbi import CliqueVector, Domain, Factor, LinearMeasurement, estimation, marginal_oracles
 from tables_model import Columns, JunctionTree, Measured, TablesModel
+from tables_model import estimate as estimate_by_ours
 
-__all__ = ["estimate"]
+__all__ = ["estimate", "estimate_at_the_end"]
 
 STEPS, LAST_STEPS = 1000, 2500  # of a round, and at the end, as the authors of AIM have them
 
@@ -41,6 +42,19 @@ def estimate(
     for names, factor in found.potentials.arrays.items():
         weights[tuple(int(name) for name in names)] = np.asarray(factor.values, dtype=float)
     return TablesModel(JunctionTree(sizes, known), weights, total)
+
+
+def estimate_at_the_end(
+    sizes: list[int],
+    known: dict[Columns, Measured],
+    total: float,
+    before: TablesModel | None = None,
+    *,
+    last: bool = False,
+) -> TablesModel:
+    """Return our model while tables are picked, and that of mbi once all of them are there."""
+    by = estimate if last else estimate_by_ours
+    return by(sizes, known, total, before, last=last)
 
 
 def _names(columns: Columns) -> tuple[str, ...]:

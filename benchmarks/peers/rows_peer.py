@@ -1,8 +1,9 @@
 """Synthetic rows of MST or AIM from a file of codes.
 
-Usage: ``python rows_peer.py mst|aim ours|mbi codes.csv SIZES RHO SEED made.csv``, SIZES as a JSON
-list. Writes as many rows of codes as it was given and prints the CPU seconds that it took. The
-model behind both is a small one of ours, or as ``mbi`` estimates it, by an interpreter that has it.
+Usage: ``python rows_peer.py mst|aim ours|mbi|mbi-last codes.csv SIZES RHO SEED made.csv``, SIZES as
+a JSON list. Writes as many rows of codes as it was given and prints the CPU seconds that it took.
+The model behind both is a small one of ours, or as ``mbi`` estimates it, by an interpreter that has
+it: always, or once all tables are there.
 
 MST is the mechanism of McKenna, Miklau and Sheldon (2021), in our own words: a third of ρ each for
 single columns, for a tree of pairs by the exponential mechanism, and for the tables of these pairs;
@@ -29,6 +30,13 @@ from tables_model import Columns, JunctionTree, Measured, TablesModel, tree_size
 POOLED = 3.0  # errors
 # Of AIM: rounds for each column, tables that are too large, and the size of the model.
 ROUNDS, MOST_CELLS, MEGABYTES = 16, 10_000, 80.0
+
+# Where the estimates are; only an interpreter that has mbi can import its module.
+ESTIMATES = {
+    "ours": ("tables_model", "estimate"),
+    "mbi": ("mbi_model", "estimate"),
+    "mbi-last": ("mbi_model", "estimate_at_the_end"),
+}
 
 Known = dict[Columns, Measured]
 
@@ -217,7 +225,8 @@ def main() -> None:
     """Make rows once."""
     which, whose, codes, sizes, rho, seed, made = sys.argv[1:]
     frame = pd.read_csv(codes)
-    estimate = importlib.import_module({"ours": "tables_model", "mbi": "mbi_model"}[whose]).estimate
+    module, name = ESTIMATES[whose]
+    estimate = getattr(importlib.import_module(module), name)
     start = time.process_time()
     table = Table(frame.to_numpy(), json.loads(sizes), np.random.default_rng(int(seed)))
     found = {"mst": mst, "aim": aim}[which](table, float(rho), estimate)
