@@ -72,7 +72,7 @@ BENCHMARKS = (
                     "--epsilon 0.2 --delta 0",
                 )
             ),
-            "synthetic.py --methods mst,aim",
+            "synthetic.py --methods mst,aim,mst-mbi,aim-mbi-last",
             "synthetic.py --drawn --pictures --page docs/research/synthetic.md",
         ),
     ),

@@ -29,7 +29,8 @@ def losses():
 
 
 def row_of(method, **values):
-    empty = dict.fromkeys(("one", "two", "three", "correlation", "learning", "k6", "k12"), "")
+    tables = ("one", "two", "quantiles", "three")
+    empty = dict.fromkeys((*tables, "correlation", "learning", "k6", "k12"), "")
     return {**empty, "set": "s", "epsilon": "1", "delta": "0", "method": method, **values}
 
 
