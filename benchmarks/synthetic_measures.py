@@ -2,7 +2,8 @@
 
 Numbers are cut into 16 equal bins of their declared width, a value on an edge belongs above it.
 Pairs are also compared with numbers cut where sixteenths of the rows end, so that a skewed column,
-nearly all of which lies in one bin of its width, counts as much as others.
+nearly all of which lies in one bin of its width, counts as much as others. These edges lie halfway
+between two values, so that what is drawn next to a frequent value is taken for it.
 """
 
 from __future__ import annotations
@@ -30,8 +31,7 @@ class Judge:
 
     def __init__(self, of: SyntheticSet, starts: int = 5, *, rescale: bool = True) -> None:
         self.of, self._starts, self._rescale = of, starts, rescale
-        parts = np.linspace(0, 1, BINS + 1)[1:-1]
-        self._quantiles = [np.unique(np.quantile(of.rows[n], parts)) for n in of.numbers]
+        self._quantiles = [_edges_between(of.rows[name].to_numpy(float)) for name in of.numbers]
         self.codes, self.sizes = self._binned(of.rows)
         self._by_quantiles = self._cut(of.rows)
         d = len(self.sizes)
@@ -154,6 +154,15 @@ class Judge:
         if target in self.of.numbers:  # above the median or not
             told = told > np.median(self.of.rows[target])
         return np.array(list(columns.values())).T, told.astype(int)
+
+
+def _edges_between(numbers: np.ndarray) -> np.ndarray:
+    """Return where sixteenths of numbers end, halfway down to the value before."""
+    values = np.unique(numbers)
+    parts = np.linspace(0, 1, BINS + 1)[1:-1]
+    ends = np.unique(np.quantile(numbers, parts, method="lower"))
+    places = np.searchsorted(values, ends)
+    return np.asarray((values[places[places > 0] - 1] + values[places[places > 0]]) / 2)
 
 
 def _correlated(points: np.ndarray) -> np.ndarray:
