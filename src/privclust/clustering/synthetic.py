@@ -97,18 +97,18 @@ class SyntheticModel:
         given = draw_to_independence(list(self._by_cells(weights)), self._noise(weights))
         return self._by_groups(weights, given) if self._grouped else (weights, given)
 
-    def _placed(self) -> tuple[Floats, Floats]:
+    def _places(self) -> tuple[Floats, Floats]:
         """Return where the cells are, in the units of the data, and their standard errors."""
         places, errors = self._cells.cells, np.sqrt(self._cells.noise)
         return (places * self._scales)[self._live], (errors * self._scales)[self._live]
 
     def _noise(self, weights: Floats) -> Floats:
-        places, errors = self._placed()
+        places, errors = self._places()
         columns = (column.places for column in Coordinates(self.schema).columns)
         return np.array([noise_part(places[:, at], errors[:, at], weights) for at in columns])
 
     def _by_cells(self, weights: Floats) -> Iterator[Floats]:
-        places, errors = self._placed()
+        places, errors = self._places()
         columns = Coordinates(self.schema).columns
         numbers = {
             j: self._number(j, places[:, column.start], errors[:, column.start])
