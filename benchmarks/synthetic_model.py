@@ -49,7 +49,7 @@ def main() -> None:
     """Run each set once."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=os.environ.get("PRIVCLUST_DATA"))
-    parser.add_argument("--sets", default="food,cmc")
+    parser.add_argument("--sets", default="food,cmc,health,vietnam,adult9,nltcs")
     parser.add_argument("--drawn", action="store_true", help="run nothing, draw from the file")
     parser.add_argument("--page", type=Path, default=None, help="a page to put the table on")
     options = parser.parse_args()
