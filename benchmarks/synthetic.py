@@ -46,7 +46,7 @@ PEERS = ROOT / ".venv-rows" / "bin" / "python"
 PEER = Path(__file__).with_name("peers") / "rows_peer.py"
 LIMIT = 5400  # seconds for one run of a peer
 BINS = 32  # of numbers, for a peer
-# Most of the time of mbi is compiling, which is faster like this; the figures are the same.
+# Most of the time of mbi is compiling, which is faster like this.
 QUICK = {"XLA_FLAGS": "--xla_backend_optimization_level=1 --xla_llvm_disable_expensive_passes=true"}
 PEERED = "mst", "mst-mbi", "aim", "aim-mbi", "aim-mbi-last"
 

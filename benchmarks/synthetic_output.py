@@ -25,7 +25,7 @@ WORDS = {
     "shuffled": "true columns, shuffled",
     "bootstrap": "bootstrap",
 }
-# Words and colours of the picture; MST and AIM as a user would install them.
+# Words and colours of the picture; MST and AIM with mbi's model of all tables.
 DRAWN = {
     "tables": ("tables", "C0"),
     "cells": ("cells alone", "C3"),
